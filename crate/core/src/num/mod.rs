@@ -1,0 +1,2 @@
+//! Numbers: floating-point types and random streams.
+pub mod random;
