@@ -1,6 +1,33 @@
 //! A transformer block with nothing hidden.
+//!
+//! A small causal language model whose forward pass keeps every intermediate number under a name, and gives
+//! the same bits on every platform.
+//!
+//! - [`config`]: what can be chosen; [`model`]: the model; [`trace`]: what a pass computed.
+//! - [`stage`]: the stages, each declared once: name, axes, formula, what it is computed from.
+//! - [`layer`](crate): attention, feed-forward, block, head; [`math`]: their equations alone.
+//! - [`inspect`]: differences of two traces.
+//! - [`num`]: floats, the matrix product, random streams; [`params`] and [`init`](crate): parameters and their draws.
+//!
+//! # What this crate does not do
+//! No training, no tokenizer, no files, no threads; no model whose attention has learned anything: the
+//! parameters are random until a caller sets them.
+
 #![no_std]
 #![forbid(unsafe_code)]
+
 extern crate alloc;
 
+pub mod config;
+pub mod error;
+mod init;
+pub mod inspect;
+mod layer;
+pub mod math;
+mod memory;
+pub mod model;
 pub mod num;
+pub mod params;
+pub mod stage;
+pub mod tensor;
+pub mod trace;

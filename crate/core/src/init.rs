@@ -1,0 +1,69 @@
+//! From a random stream to the parameters of a model.
+//!
+//! Draws of a model, in order, each matrix row by row: embedding; per block query, key, value, output, expand,
+//! contract; head.
+
+use crate::config::{Config, Init};
+use crate::error::Error;
+use crate::num::random::RandomStream;
+use crate::num::Float;
+use crate::params::{Layout, Parameter, Parameters, Role};
+
+impl Init {
+    /// A fresh stream of the kind that this recipe draws from.
+    pub fn stream(self, seed: u64) -> RandomStream {
+        match self {
+            Init::Lesson | Init::Gpt2 => RandomStream::numpy(seed),
+            Init::Rustlab => RandomStream::rand(seed),
+        }
+    }
+}
+
+/// Draws every parameter of a valid configuration.
+///
+/// - `lesson`: embedding x 0.5, every other matrix x 1/sqrt(number of inputs).
+/// - `rustlab`: attention x 1/sqrt(inputs), feed-forward x sqrt(2/inputs) (He et al. 2015, arXiv:1502.01852),
+///   the rest as `lesson`. Its lesson multiplies everything on the right, so attention matrices too are drawn in,out.
+/// - `gpt2`: every matrix x 0.02, output and contract also x 1/sqrt(2L) (Radford et al. 2019, section 2.3).
+///
+/// # Numerics
+/// A draw is multiplied by the factor in float64 (lesson: by the reciprocal root; dividing rounds differently),
+/// then by the branch scale where it applies, then rounded once to `F`.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn draw<F: Float>(config: &Config, stream: &mut RandomStream) -> Result<Parameters<F>, Error> {
+    let mut parameters = Parameters::zeroed(config)?;
+    for index in 0..parameters.list().len() {
+        let parameter = &parameters.list()[index];
+        let (rows, columns) = (parameter.shape[0], parameter.shape[1]);
+        let turned = parameter.layout == Layout::OutIn && config.init != Init::Rustlab;
+        let factor = factor(config, parameter);
+        let branch = if is_branch_end(parameter.role) { config.branch_scale } else { 1.0 };
+        let stored = parameters.stored_mut(index);
+        for row in 0..rows {
+            for column in 0..columns {
+                let value = F::from_f64(stream.normal() * factor * branch);
+                let place = if turned { column * rows + row } else { row * columns + column };
+                stored[place] = value;
+            }
+        }
+    }
+    Ok(parameters)
+}
+
+fn factor(config: &Config, parameter: &Parameter) -> f64 {
+    let inputs = parameter.inputs() as f64;
+    let reciprocal_root = 1.0 / libm::sqrt(inputs);
+    match (config.init, parameter.role) {
+        (Init::Gpt2, role) if is_branch_end(role) => 0.02 * (1.0 / libm::sqrt(2.0 * config.n_blocks as f64)),
+        (Init::Gpt2, _) => 0.02,
+        (_, Role::Embedding) => 0.5,
+        (Init::Rustlab, Role::Expand | Role::Contract) => libm::sqrt(2.0 / inputs),
+        _ => reciprocal_root,
+    }
+}
+
+fn is_branch_end(role: Role) -> bool {
+    matches!(role, Role::AttentionOutput | Role::Contract)
+}

@@ -1,0 +1,147 @@
+//! Where two traces differ, and where they are identical to the bit.
+
+use crate::error::Error;
+use crate::num::Float;
+use crate::stage::{Row, Stage};
+use crate::trace::Trace;
+use alloc::{vec, vec::Vec};
+
+/// The difference of two traces, over the positions that both have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diff {
+    /// Every stage, in execution order.
+    pub stages: Vec<StageChange>,
+    /// Every position, over all stages.
+    pub rows: Vec<RowSummary>,
+    /// The first stage in which any row differs.
+    pub parts_from: Option<Stage>,
+}
+
+/// The difference in one stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageChange {
+    /// The stage.
+    pub stage: Stage,
+    /// Every position.
+    pub rows: Vec<RowChange>,
+}
+
+/// The difference in one position of one stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowChange {
+    /// The position.
+    pub position: usize,
+    /// Whether every cell is identical to the bit.
+    pub identical: bool,
+    /// How many cells are not.
+    pub changed_cells: usize,
+    /// The largest absolute change of a cell; infinite where one of the two is.
+    pub max_abs: f64,
+    /// The index of that cell in its stage, one number per axis; empty where nothing changed.
+    pub place: Vec<usize>,
+}
+
+/// The difference in one position, over all stages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowSummary {
+    /// The position.
+    pub position: usize,
+    /// Whether every cell of every stage is identical to the bit.
+    pub identical: bool,
+    /// The largest absolute change of a cell in any stage.
+    pub max_abs: f64,
+    /// The first stage in which this position differs.
+    pub parts_from: Option<Stage>,
+}
+
+impl<F: Float> Trace<F> {
+    /// Compares this trace with another of the same stages, cell by cell.
+    ///
+    /// Traces of different lengths are compared over the positions both have, and there over the keys both have.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] when the two come from models of different shape.
+    pub fn diff(&self, other: &Trace<F>) -> Result<Diff, Error> {
+        self.check_same_stages(other)?;
+        let shared = self.rows().min(other.rows());
+        let mut stages = Vec::with_capacity(self.stages().len());
+        let unchanged = |position| RowSummary { position, identical: true, max_abs: 0.0, parts_from: None };
+        let mut rows: Vec<RowSummary> = (0..shared).map(unchanged).collect();
+        for (slot, &stage) in self.stages().iter().enumerate() {
+            let changes: Vec<RowChange> =
+                (0..shared).map(|position| self.row_change(other, slot, position, shared)).collect();
+            for (summary, change) in rows.iter_mut().zip(&changes).filter(|(_, change)| !change.identical) {
+                summary.identical = false;
+                summary.max_abs = summary.max_abs.max(change.max_abs);
+                summary.parts_from.get_or_insert(stage);
+            }
+            stages.push(StageChange { stage, rows: changes });
+        }
+        let parts_from =
+            stages.iter().find(|s| s.rows.iter().any(|row| !row.identical)).map(|change| change.stage);
+        Ok(Diff { stages, rows, parts_from })
+    }
+
+    fn check_same_stages(&self, other: &Trace<F>) -> Result<(), Error> {
+        if self.stages() != other.stages() {
+            return Err(Error::ShapeMismatch {
+                what: "the other trace's list of stages".into(),
+                expected: vec![self.stages().len()],
+                actual: vec![other.stages().len()],
+            });
+        }
+        for &stage in self.stages() {
+            let (expected, actual) = (self.plan().shape(stage, 1), other.plan().shape(stage, 1));
+            if expected != actual {
+                return Err(Error::ShapeMismatch {
+                    what: alloc::format!("one row of {} in the other trace", stage.name()),
+                    expected,
+                    actual,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn row_change(&self, other: &Trace<F>, slot: usize, position: usize, shared: usize) -> RowChange {
+        let stage = self.stages()[slot];
+        let heads = self.heads(stage);
+        let (a, b) = (self.row(slot, position), other.row(slot, position));
+        let (a_width, b_width) = (a.len() / heads, b.len() / heads);
+        // A row of scores has as many keys as its trace had rows; later ones are hidden from this position.
+        let compared = match stage.declaration().row {
+            Row::Keys => shared.min(a_width).min(b_width),
+            _ => a_width,
+        };
+        let mut change =
+            RowChange { position, identical: true, changed_cells: 0, max_abs: 0.0, place: Vec::new() };
+        for h in 0..heads {
+            for c in 0..compared {
+                let (x, y) = (a[h * a_width + c], b[h * b_width + c]);
+                if x.bits() == y.bits() {
+                    continue;
+                }
+                change.identical = false;
+                change.changed_cells += 1;
+                let size = distance(x.to_f64(), y.to_f64());
+                if change.place.is_empty() || size > change.max_abs {
+                    change.max_abs = size;
+                    change.place = match stage.declaration().row {
+                        Row::Heads | Row::Keys => vec![h, position, c],
+                        _ => vec![position, c],
+                    };
+                }
+            }
+        }
+        change
+    }
+}
+
+fn distance(x: f64, y: f64) -> f64 {
+    if x == y {
+        // 0 and -0: other bits, no distance.
+        0.0
+    } else {
+        (x - y).abs()
+    }
+}

@@ -1,0 +1,5 @@
+//! The models: layers, wired.
+
+mod causal;
+
+pub use causal::CausalLanguageModel;

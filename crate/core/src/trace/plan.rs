@@ -1,0 +1,97 @@
+//! Which stages a pass has, and the shape of each.
+
+use crate::config::Config;
+use crate::stage::{Kind, Row, Stage, DECLARATIONS};
+use alloc::{vec, vec::Vec};
+
+/// What a pass starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Token ids, through the embedding table.
+    Tokens,
+    /// Rows of the residual stream, given by the caller as `positioned`.
+    Rows,
+}
+
+/// The stages of one kind of pass of one model, in execution order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    start: Start,
+    stages: Vec<Stage>,
+    n_vocab: usize,
+    n_model: usize,
+    n_heads: usize,
+    n_hidden: usize,
+}
+
+impl Plan {
+    /// The plan of a valid configuration.
+    pub(crate) fn new(config: &Config, start: Start) -> Self {
+        let has = |kind| match kind {
+            Kind::Embedding | Kind::Position => start == Start::Tokens,
+            Kind::FinalNormalized => config.final_norm,
+            Kind::Logits | Kind::Probabilities => config.n_vocab > 0,
+            _ => true,
+        };
+        let whole = |before: fn(Kind) -> bool, block| {
+            DECLARATIONS
+                .iter()
+                .filter(move |d| !d.per_block && before(d.kind) && has(d.kind))
+                .map(move |d| Stage::new(d.kind, block))
+        };
+        let mut stages: Vec<Stage> = whole(|kind| kind <= Kind::Positioned, 0).collect();
+        for n in 0..config.n_blocks {
+            stages.extend(DECLARATIONS.iter().filter(|d| d.per_block).map(|d| Stage::new(d.kind, n)));
+        }
+        stages.extend(whole(|kind| kind > Kind::Positioned, config.n_blocks));
+        Plan {
+            start,
+            stages,
+            n_vocab: config.n_vocab,
+            n_model: config.n_model,
+            n_heads: config.n_heads,
+            n_hidden: config.n_hidden,
+        }
+    }
+
+    /// What the pass starts from.
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// The stages in execution order.
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// The size of each axis of a stage, outermost first, for a trace of this many rows.
+    pub fn shape(&self, stage: Stage, rows: usize) -> Vec<usize> {
+        let head_width = self.n_model / self.n_heads;
+        match stage.declaration().row {
+            Row::Model => vec![rows, self.n_model],
+            Row::Heads => vec![self.n_heads, rows, head_width],
+            Row::Keys => vec![self.n_heads, rows, rows],
+            Row::Units => vec![rows, self.n_hidden],
+            Row::Vocabulary => vec![rows, self.n_vocab],
+        }
+    }
+
+    /// How many numbers a stage has for one position, where this many keys can be seen.
+    pub(crate) fn row_width(&self, stage: Stage, keys: usize) -> usize {
+        match stage.declaration().row {
+            Row::Model | Row::Heads => self.n_model,
+            Row::Keys => self.n_heads * keys,
+            Row::Units => self.n_hidden,
+            Row::Vocabulary => self.n_vocab,
+        }
+    }
+
+    pub(crate) fn n_heads(&self) -> usize {
+        self.n_heads
+    }
+
+    /// The place of a stage in the execution order.
+    pub(crate) fn index(&self, stage: Stage) -> usize {
+        self.stages.iter().position(|&s| s == stage).expect("a layer asks for stages of its own plan only")
+    }
+}

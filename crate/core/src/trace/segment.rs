@@ -1,0 +1,92 @@
+//! Consecutive rows of every stage, in one block of memory, shared between traces that have them in common.
+
+use super::plan::Plan;
+use crate::error::Error;
+use crate::memory::{reserved, zeroed};
+use crate::num::Float;
+use alloc::{sync::Arc, vec::Vec};
+
+/// The rows `first..first + rows` of every stage of a plan.
+///
+/// The stages stand one after the other in execution order, so that a stage being written lies behind all it
+/// reads; within a stage, position by position, so that the rows of a prefix are a prefix.
+#[derive(Debug)]
+pub(crate) struct Segment<F> {
+    pub first: usize,
+    pub rows: usize,
+    /// How many keys a row of scores has room for; the mask hides all later ones.
+    pub keys: usize,
+    /// Where each stage begins, and where the last one ends.
+    pub offsets: Vec<usize>,
+    data: Vec<F>,
+}
+
+impl<F: Float> Segment<F> {
+    /// Room for these rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn new(plan: &Plan, first: usize, rows: usize, keys: usize) -> Result<Self, Error> {
+        // In f64, because lengths multiply: an overflow must be a refusal.
+        let cells = |stage| rows as f64 * plan.row_width(stage, keys) as f64;
+        let data = zeroed("the trace", plan.stages().iter().map(|&stage| cells(stage)).sum())?;
+        let mut offsets = reserved("the trace's layout", plan.stages().len() as f64 + 1.0)?;
+        let mut end = 0;
+        offsets.push(end);
+        for &stage in plan.stages() {
+            end += rows * plan.row_width(stage, keys);
+            offsets.push(end);
+        }
+        Ok(Segment { first, rows, keys, offsets, data })
+    }
+
+    /// Where stages begin, all earlier stages, and the room of the one at `slot`.
+    pub(crate) fn split(&mut self, slot: usize) -> (&[usize], &[F], &mut [F]) {
+        let (before, rest) = self.data.split_at_mut(self.offsets[slot]);
+        (&self.offsets, before, &mut rest[..self.offsets[slot + 1] - self.offsets[slot]])
+    }
+
+    /// The rows of the stage at `slot`.
+    pub(crate) fn stage(&self, slot: usize) -> &[F] {
+        &self.data[self.offsets[slot]..self.offsets[slot + 1]]
+    }
+
+    /// The rows of the stage at `slot`, to be filled.
+    pub(crate) fn stage_mut(&mut self, slot: usize) -> &mut [F] {
+        &mut self.data[self.offsets[slot]..self.offsets[slot + 1]]
+    }
+
+    /// How many bytes the numbers take.
+    pub(crate) fn bytes(&self) -> usize {
+        core::mem::size_of_val(self.data.as_slice())
+    }
+}
+
+/// The leading rows of a segment, as one trace uses them.
+#[derive(Debug)]
+pub(crate) struct Span<F> {
+    pub segment: Arc<Segment<F>>,
+    pub rows: usize,
+}
+
+impl<F> Clone for Span<F> {
+    fn clone(&self) -> Self {
+        Span { segment: Arc::clone(&self.segment), rows: self.rows }
+    }
+}
+
+impl<F: Float> Span<F> {
+    /// This span's rows of the stage at `slot`.
+    pub(crate) fn stage(&self, slot: usize) -> &[F] {
+        let all = self.segment.stage(slot);
+        &all[..all.len() / self.segment.rows * self.rows]
+    }
+
+    /// One row of the stage at `slot`, by its position in the trace.
+    pub(crate) fn row(&self, slot: usize, position: usize) -> &[F] {
+        let all = self.segment.stage(slot);
+        let width = all.len() / self.segment.rows;
+        let row = position - self.segment.first;
+        &all[row * width..(row + 1) * width]
+    }
+}
