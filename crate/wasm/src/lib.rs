@@ -1,8 +1,32 @@
-//! JavaScript bindings of glassformer.
+//! JavaScript bindings of glassformer: delegations to the core. What a user of the package sees is made of
+//! them in TypeScript.
+
+mod convert;
+mod error;
+mod model;
+mod options;
+mod plan;
+mod random;
+mod report;
+mod trace;
+
+pub use model::Model;
+pub use plan::{describe_stages, stage_shapes, trace_from_block};
+pub use random::Stream;
+pub use trace::Trace;
+
 use wasm_bindgen::prelude::*;
 
 /// The version of this build.
 #[wasm_bindgen]
 pub fn version() -> String {
     env!("CARGO_PKG_VERSION").into()
+}
+
+/// Runs when the module is instantiated.
+#[wasm_bindgen(start)]
+fn start() {
+    // A panic is a defect; in debug builds the console says where. Release builds leave the texts out.
+    #[cfg(debug_assertions)]
+    console_error_panic_hook::set_once();
 }

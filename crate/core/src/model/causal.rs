@@ -34,13 +34,11 @@ impl<F: Float> CausalLanguageModel<F> {
     /// # Errors
     /// What [`Config::validate`] refuses, and [`Error::OutOfMemory`]; the stream is then as it was.
     pub fn new(config: &Config, stream: &mut RandomStream) -> Result<Self, Error> {
-        config.validate()?;
-        Ok(CausalLanguageModel {
-            parameters: init::draw(config, stream)?,
-            from_tokens: Arc::new(Plan::new(config, Start::Tokens)),
-            from_rows: Arc::new(Plan::new(config, Start::Rows)),
-            config: config.clone(),
-        })
+        // Whatever can be refused is refused before the first draw.
+        let from_tokens = Arc::new(Plan::new(config, Start::Tokens)?);
+        let from_rows = Arc::new(Plan::new(config, Start::Rows)?);
+        let parameters = init::draw(config, stream)?;
+        Ok(CausalLanguageModel { config: config.clone(), parameters, from_tokens, from_rows })
     }
 
     /// A model from a fresh stream of the kind that its `init` draws from.

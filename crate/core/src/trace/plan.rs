@@ -1,6 +1,8 @@
 //! Which stages a pass has, and the shape of each.
 
 use crate::config::Config;
+use crate::error::Error;
+use crate::memory::reserved;
 use crate::stage::{Kind, Row, Stage, DECLARATIONS};
 use alloc::{vec, vec::Vec};
 
@@ -25,8 +27,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a valid configuration.
-    pub(crate) fn new(config: &Config, start: Start) -> Self {
+    /// The plan of a model.
+    ///
+    /// # Errors
+    /// What [`Config::validate`] refuses, and [`Error::OutOfMemory`].
+    pub fn new(config: &Config, start: Start) -> Result<Self, Error> {
+        config.validate()?;
         let has = |kind| match kind {
             Kind::Embedding | Kind::Position => start == Start::Tokens,
             Kind::FinalNormalized => config.final_norm,
@@ -39,19 +45,21 @@ impl Plan {
                 .filter(move |d| !d.per_block && before(d.kind) && has(d.kind))
                 .map(move |d| Stage::new(d.kind, block))
         };
-        let mut stages: Vec<Stage> = whole(|kind| kind <= Kind::Positioned, 0).collect();
+        let most = config.n_blocks as f64 * DECLARATIONS.len() as f64 + DECLARATIONS.len() as f64;
+        let mut stages: Vec<Stage> = reserved("the list of stages", most)?;
+        stages.extend(whole(|kind| kind <= Kind::Positioned, 0));
         for n in 0..config.n_blocks {
             stages.extend(DECLARATIONS.iter().filter(|d| d.per_block).map(|d| Stage::new(d.kind, n)));
         }
         stages.extend(whole(|kind| kind > Kind::Positioned, config.n_blocks));
-        Plan {
+        Ok(Plan {
             start,
             stages,
             n_vocab: config.n_vocab,
             n_model: config.n_model,
             n_heads: config.n_heads,
             n_hidden: config.n_hidden,
-        }
+        })
     }
 
     /// What the pass starts from.

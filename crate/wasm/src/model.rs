@@ -1,0 +1,145 @@
+//! A model, of either element type.
+
+use crate::convert::{entries, plain, ToTyped};
+use crate::error::thrown;
+use crate::options::{self, Options, Seed};
+use crate::random::Stream;
+use crate::report;
+use crate::trace::Trace;
+use glassformer::error::Error;
+use glassformer::model::CausalLanguageModel;
+use glassformer::num::random::RandomStream;
+use glassformer::num::{DType, Float};
+use wasm_bindgen::prelude::*;
+
+pub(crate) enum Either {
+    F64(CausalLanguageModel<f64>),
+    F32(CausalLanguageModel<f32>),
+}
+
+/// Does the same with a model of either element type.
+macro_rules! with {
+    ($either:expr, $model:ident => $body:expr) => {
+        match $either {
+            Either::F64($model) => $body,
+            Either::F32($model) => $body,
+        }
+    };
+}
+
+/// A causal language model.
+#[wasm_bindgen]
+pub struct Model {
+    inner: Either,
+    seed: Option<u64>,
+    words: Option<Vec<String>>,
+}
+
+#[wasm_bindgen]
+impl Model {
+    /// A model from an object of options, seeded by its `seed`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &JsValue) -> Result<Model, JsValue> {
+        let options = options::parse(&entries(options)).map_err(thrown)?;
+        let seed = match options.seed {
+            Seed::Given(seed) => seed,
+            Seed::Random => random_seed()?,
+        };
+        let mut stream = options.config.init.stream(seed);
+        Model::draw(options, &mut stream, Some(seed)).map_err(thrown)
+    }
+
+    /// A model from an object of options without `seed`, drawn from a stream, which goes on behind the draws.
+    pub fn drawn_from(options: &JsValue, stream: &mut Stream) -> Result<Model, JsValue> {
+        let options = options::parse(&entries(options)).map_err(thrown)?;
+        Model::draw(options, stream.inner_mut(), None).map_err(thrown)
+    }
+
+    fn draw(options: Options, stream: &mut RandomStream, seed: Option<u64>) -> Result<Model, Error> {
+        let inner = match options.dtype {
+            DType::Float64 => Either::F64(CausalLanguageModel::new(&options.config, stream)?),
+            DType::Float32 => Either::F32(CausalLanguageModel::new(&options.config, stream)?),
+        };
+        Ok(Model { inner, seed, words: options.words })
+    }
+
+    /// Every option with its value; a seed that no JavaScript number names is a text of digits.
+    pub fn options(&self) -> JsValue {
+        let (config, dtype) = with!(&self.inner, m => (m.config(), dtype_of(m)));
+        plain(&report::options(options::fill_in(config, dtype), self.seed, self.words.as_deref()))
+    }
+
+    /// The trace of a prompt.
+    pub fn respond_to(&self, ids: &[f64]) -> Result<Trace, JsValue> {
+        let vocabulary = with!(&self.inner, m => m.config().n_vocab);
+        let tokens = read_tokens(ids, vocabulary).map_err(thrown)?;
+        Ok(match &self.inner {
+            Either::F64(m) => m.respond_to(&tokens).map_err(thrown)?.into(),
+            Either::F32(m) => m.respond_to(&tokens).map_err(thrown)?.into(),
+        })
+    }
+
+    /// The trace of a pass that starts from the caller's rows.
+    pub fn respond_to_rows(&self, rows: &[f64]) -> Result<Trace, JsValue> {
+        Ok(match &self.inner {
+            Either::F64(m) => m.respond_to_rows(rows).map_err(thrown)?.into(),
+            Either::F32(m) => m.respond_to_rows(&narrowed(rows)).map_err(thrown)?.into(),
+        })
+    }
+
+    /// Every parameter with its name, shape and layout, in the order of the draws.
+    pub fn parameters(&self) -> JsValue {
+        let list = with!(&self.inner, m => m.parameters().list());
+        plain(&list.iter().map(report::parameter).collect::<Vec<_>>())
+    }
+
+    /// A copy of a parameter, as a typed array.
+    pub fn parameter(&self, name: &str) -> Result<JsValue, JsValue> {
+        with!(&self.inner, m => {
+            m.parameters().get(name).map(|values| ToTyped::typed(values.data())).map_err(thrown)
+        })
+    }
+
+    /// Replaces a parameter.
+    pub fn set_parameter(&mut self, name: &str, values: &[f64]) -> Result<(), JsValue> {
+        match &mut self.inner {
+            Either::F64(m) => m.parameters_mut().set(name, values),
+            Either::F32(m) => m.parameters_mut().set(name, &narrowed(values)),
+        }
+        .map_err(thrown)
+    }
+}
+
+fn dtype_of<F: Float>(_: &CausalLanguageModel<F>) -> DType {
+    F::DTYPE
+}
+
+fn narrowed(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|&x| x as f32).collect()
+}
+
+/// Token ids from numbers. Whether they fit the model is the model's to say; whether they are whole is said here.
+fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, Error> {
+    let read = |(position, &id): (usize, &f64)| {
+        if id.fract() != 0.0 || !id.is_finite() {
+            let value = id.to_string();
+            return Err(Error::NotAnInteger { what: "token id".into(), position: Some(position), value });
+        }
+        if id < 0.0 || id > f64::from(u32::MAX) {
+            return Err(Error::TokenOutOfRange { position, id, vocabulary });
+        }
+        Ok(id as u32)
+    };
+    ids.iter().enumerate().map(read).collect()
+}
+
+fn random_seed() -> Result<u64, JsValue> {
+    getrandom::u64().map_err(|_| {
+        thrown(Error::InvalidOption {
+            option: "seed".into(),
+            value: "\"random\"".into(),
+            reason: "this environment has no source of random numbers".into(),
+            nearest: vec![],
+        })
+    })
+}

@@ -1,0 +1,55 @@
+//! What can be said of a model's traces from its options alone, without a model.
+
+use crate::convert::{entries, plain};
+use crate::error::thrown;
+use crate::options::{self, Options};
+use crate::report::StageReport;
+use crate::trace::Trace;
+use glassformer::num::DType;
+use glassformer::trace::{Plan, Start};
+use js_sys::{Float32Array, Float64Array};
+use wasm_bindgen::prelude::*;
+
+/// What is said about each stage of a pass that starts from tokens (or rows), in execution order.
+#[wasm_bindgen]
+pub fn describe_stages(options: &JsValue, from_rows: bool) -> Result<JsValue, JsValue> {
+    let (options, plan) = read(options, from_rows)?;
+    let report = |&stage| StageReport::new(stage, plan.stages(), options.config.activation);
+    Ok(plain(&plan.stages().iter().map(report).collect::<Vec<_>>()))
+}
+
+/// The shape of each stage for a number of rows, one after the other, each behind its number of axes.
+#[wasm_bindgen]
+pub fn stage_shapes(options: &JsValue, from_rows: bool, rows: usize) -> Result<Vec<u32>, JsValue> {
+    let (_, plan) = read(options, from_rows)?;
+    let mut out = Vec::new();
+    for &stage in plan.stages() {
+        let shape = plan.shape(stage, rows);
+        out.push(shape.len() as u32);
+        out.extend(shape.into_iter().map(|size| size as u32));
+    }
+    Ok(out)
+}
+
+/// A trace from the numbers that an earlier one gave out as its block.
+#[wasm_bindgen]
+pub fn trace_from_block(
+    options: &JsValue,
+    from_rows: bool,
+    tokens: Vec<u32>,
+    rows: usize,
+    block: &JsValue,
+) -> Result<Trace, JsValue> {
+    let (options, plan) = read(options, from_rows)?;
+    match options.dtype {
+        DType::Float64 => Trace::from_block(plan, tokens, rows, &Float64Array::new(block).to_vec()),
+        DType::Float32 => Trace::from_block(plan, tokens, rows, &Float32Array::new(block).to_vec()),
+    }
+    .map_err(thrown)
+}
+
+fn read(options: &JsValue, from_rows: bool) -> Result<(Options, Plan), JsValue> {
+    let options = options::parse(&entries(options)).map_err(thrown)?;
+    let plan = Plan::new(&options.config, if from_rows { Start::Rows } else { Start::Tokens });
+    plan.map(|plan| (options, plan)).map_err(thrown)
+}
