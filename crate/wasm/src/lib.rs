@@ -30,3 +30,9 @@ fn start() {
     #[cfg(debug_assertions)]
     console_error_panic_hook::set_once();
 }
+
+/// The names closest to a misspelt one, best first.
+#[wasm_bindgen]
+pub fn nearest_names(name: &str, names: Vec<String>) -> Vec<String> {
+    glassformer::error::nearest(name, names.iter().map(String::as_str))
+}

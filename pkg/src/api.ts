@@ -1,0 +1,9 @@
+/** What the package offers. */
+
+export { GlassformerError } from "./errors.js";
+export { memory } from "./lifetime.js";
+export { CausalLanguageModel } from "./model.js";
+export { randomStream } from "./random.js";
+export { Tensor } from "./tensor.js";
+export { Trace } from "./trace.js";
+export { init } from "./wasm.js";

@@ -1,0 +1,121 @@
+/** A trace in the forms that other tools read. */
+
+import type { Plan } from "./plan.js";
+import { toJsonNumber, type Tensor } from "./tensor.js";
+
+/** The part of a trace that is exported. */
+interface Exportable {
+  readonly tokens: readonly number[];
+  readonly words: readonly string[];
+  readonly stages: readonly string[];
+  get(name: string): Tensor;
+}
+
+export interface TidyRow {
+  stage: string;
+  head: number | null;
+  position: number;
+  key: number | null;
+  token: string | null;
+  coordinate: number | null;
+  value: number;
+}
+
+export interface JsonTrace {
+  schema: string;
+  options: Record<string, unknown>;
+  tokens: number[];
+  words: string[];
+  stages: { name: string; axes: string[]; shape: number[]; data: (number | string)[] }[];
+}
+
+/** Names the layout of `toJSON`; the schema itself is `glassformer/trace.schema.json`. */
+export const SCHEMA = "glassformer-trace-1";
+
+export function jsonOf(trace: Exportable, plan: Plan): JsonTrace {
+  return {
+    schema: SCHEMA,
+    options: jsonOptions(plan.options),
+    tokens: [...trace.tokens],
+    words: [...trace.words],
+    stages: trace.stages.map((name) => {
+      const { axes, shape, data } = trace.get(name);
+      return { name, axes: [...axes], shape: [...shape], data: Array.from(data, toJsonNumber) };
+    }),
+  };
+}
+
+/** Options as JSON can hold them: a BigInt seed as its digits. */
+export function jsonOptions(options: Record<string, unknown>): Record<string, unknown> {
+  const { seed, ...rest } = options;
+  return { ...rest, ...(seed === undefined ? {} : { seed: typeof seed === "bigint" ? String(seed) : seed }) };
+}
+
+export function rowsOf(trace: Exportable): TidyRow[] {
+  const rows: TidyRow[] = [];
+  for (const stage of trace.stages) {
+    const { axes, shape, data } = trace.get(stage);
+    const [head, position, key] = ["head", "position", "key"].map((axis) => axes.indexOf(axis));
+    const row = position >= 0 ? position : axes.indexOf("query");
+    const coordinate = axes.findIndex((axis) => ["coordinate", "unit", "vocabulary"].includes(axis));
+    const index = shape.map(() => 0);
+    for (const value of data) {
+      const at = index[row];
+      rows.push({
+        stage,
+        head: head < 0 ? null : index[head],
+        position: at,
+        key: key < 0 ? null : index[key],
+        token: trace.words[at] ?? null,
+        coordinate: coordinate < 0 ? null : index[coordinate],
+        value,
+      });
+      advance(index, shape);
+    }
+  }
+  return rows;
+}
+
+function advance(index: number[], shape: readonly number[]): void {
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    index[axis] += 1;
+    if (index[axis] < shape[axis]) return;
+    index[axis] = 0;
+  }
+}
+
+/** The safetensors format: the header's length in 8 bytes, the header as JSON, the numbers, little-endian. */
+export function safetensorsOf(trace: Exportable, plan: Plan): Uint8Array {
+  const dtype = plan.dtype === "float64" ? "F64" : "F32";
+  const width = plan.dtype === "float64" ? 8 : 4;
+  const metadata = {
+    format: SCHEMA,
+    options: JSON.stringify(jsonOptions(plan.options)),
+    tokens: JSON.stringify(trace.tokens),
+    words: JSON.stringify(trace.words),
+  };
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  let end = 0;
+  const tensors = trace.stages.map((name) => {
+    const { shape, data } = trace.get(name);
+    const start = end;
+    end += data.length * width;
+    header[name] = { dtype, shape, data_offsets: [start, end] };
+    return { start, data };
+  });
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  // Readers may map the numbers where they stand: they begin at a multiple of 8.
+  const begin = 8 + Math.ceil(text.length / 8) * 8;
+  const out = new Uint8Array(begin + end).fill(0x20, 8, begin);
+  const view = new DataView(out.buffer);
+  view.setBigUint64(0, BigInt(begin - 8), true);
+  out.set(text, 8);
+  for (const { start, data } of tensors) {
+    for (const [i, value] of data.entries()) {
+      const place = begin + start + i * width;
+      if (width === 8) view.setFloat64(place, value, true);
+      else view.setFloat32(place, value, true);
+    }
+  }
+  return out;
+}

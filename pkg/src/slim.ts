@@ -1,0 +1,3 @@
+/** The entry without the wasm: `init` must be given it before anything is constructed. */
+
+export * from "./api.js";

@@ -1,0 +1,145 @@
+/** Numbers with a shape, JavaScript's own. */
+
+import { GlassformerError, inWords } from "./errors.js";
+import { aligned } from "./print.js";
+
+export type TypedArray = Float64Array | Float32Array | Int32Array;
+export type Nested = number | Nested[];
+export type Range = number | readonly [number?, number?] | null | undefined;
+
+const DTYPES = { float64: Float64Array, float32: Float32Array, int32: Int32Array } as const;
+export type DType = keyof typeof DTYPES;
+
+export class Tensor {
+  readonly data: TypedArray;
+  readonly shape: readonly number[];
+  readonly axes: readonly string[];
+
+  constructor(data: TypedArray, shape: readonly number[], axes: readonly string[]) {
+    const size = shape.reduce((product, n) => product * n, 1);
+    if (size !== data.length || axes.length !== shape.length) {
+      throw mismatch("tensor", [...shape], [data.length]);
+    }
+    this.data = data;
+    this.shape = Object.freeze([...shape]);
+    this.axes = Object.freeze([...axes]);
+  }
+
+  get dims(): readonly number[] {
+    return this.shape;
+  }
+
+  get dtype(): DType {
+    if (this.data instanceof Float64Array) return "float64";
+    return this.data instanceof Float32Array ? "float32" : "int32";
+  }
+
+  get type(): DType {
+    return this.dtype;
+  }
+
+  get size(): number {
+    return this.data.length;
+  }
+
+  at(...index: number[]): number {
+    if (index.length !== this.shape.length) throw mismatch("index", [this.shape.length], [index.length]);
+    let flat = 0;
+    for (let axis = 0; axis < index.length; axis++) {
+      flat = flat * this.shape[axis] + this.resolve(axis, index[axis]);
+    }
+    return this.data[flat];
+  }
+
+  row(i: number): Tensor {
+    return this.slice(i);
+  }
+
+  slice(...ranges: Range[]): Tensor {
+    if (ranges.length > this.shape.length) throw mismatch("slice", [this.shape.length], [ranges.length]);
+    const shape: number[] = [];
+    const axes: string[] = [];
+    let places = [0];
+    for (let axis = 0; axis < this.shape.length; axis++) {
+      const range = ranges[axis];
+      const [start, end] = this.bounds(axis, range);
+      if (typeof range !== "number") {
+        shape.push(end - start);
+        axes.push(this.axes[axis]);
+      }
+      const size = this.shape[axis];
+      const length = end - start;
+      places = places.flatMap((place) => Array.from({ length }, (_, i) => place * size + start + i));
+    }
+    const data = new DTYPES[this.dtype](places.length);
+    for (let i = 0; i < places.length; i++) data[i] = this.data[places[i]];
+    return new Tensor(data, shape, axes);
+  }
+
+  item(): number {
+    if (this.data.length !== 1) throw mismatch("tensor asked for its one item", [1], [...this.shape]);
+    return this.data[0];
+  }
+
+  tolist(): Nested {
+    const nest = (axis: number, start: number, length: number): Nested => {
+      if (axis === this.shape.length) return this.data[start];
+      const size = this.shape[axis];
+      const step = size === 0 ? 0 : length / size;
+      return Array.from({ length: size }, (_, i) => nest(axis + 1, start + i * step, step));
+    };
+    return nest(0, 0, this.data.length);
+  }
+
+  toString(): string {
+    return aligned(this);
+  }
+
+  toJSON(): { dtype: DType; shape: number[]; axes: string[]; data: (number | string)[] } {
+    const { dtype, shape, axes, data } = this;
+    return { dtype, shape: [...shape], axes: [...axes], data: Array.from(data, toJsonNumber) };
+  }
+
+  private bounds(axis: number, range: Range): [number, number] {
+    const size = this.shape[axis];
+    if (range === null || range === undefined) return [0, size];
+    if (typeof range === "number") {
+      const i = this.resolve(axis, range);
+      return [i, i + 1];
+    }
+    if (!Array.isArray(range) || range.length > 2) throw mismatch(`range of axis ${axis}`, [2], []);
+    const start = range[0] === undefined ? 0 : this.resolve(axis, range[0], 1);
+    const end = range[1] === undefined ? size : this.resolve(axis, range[1], 1);
+    return [start, Math.max(start, end)];
+  }
+
+  /** An index of an axis; negative ones count from its end, as in NumPy and in `Array.prototype.at`. */
+  private resolve(axis: number, index: number, past = 0): number {
+    const size = this.shape[axis];
+    const what = `index of axis ${this.axes[axis]}`;
+    if (!Number.isInteger(index)) {
+      const value = inWords(index);
+      throw new GlassformerError("not_an_integer", `${what} must be a whole number, got ${value}`, { what, value });
+    }
+    const resolved = index < 0 ? index + size : index;
+    if (resolved >= 0 && resolved < size + past) return resolved;
+    const message = `${what} is ${index}; the axis has ${size}, counted from 0`;
+    throw new GlassformerError("index_out_of_range", message, { what, index, size });
+  }
+}
+
+function mismatch(what: string, expected: number[], actual: number[]): GlassformerError {
+  const message = `${what} has shape [${actual.join(", ")}], expected [${expected.join(", ")}]`;
+  return new GlassformerError("shape_mismatch", message, { what, expected, actual });
+}
+
+/** JSON has no infinities and no NaN: they are written as texts. */
+export function toJsonNumber(x: number): number | string {
+  return Number.isFinite(x) ? x : String(x);
+}
+
+/** The number that `toJsonNumber` wrote. */
+export function fromJsonNumber(x: unknown): number | undefined {
+  if (typeof x === "number") return x;
+  return x === "-Infinity" || x === "Infinity" || x === "NaN" ? Number(x) : undefined;
+}

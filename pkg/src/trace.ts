@@ -1,0 +1,185 @@
+/** Everything a forward pass computed. */
+
+import { calling, GlassformerError, inWords } from "./errors.js";
+import { readCallOptions } from "./input.js";
+import type { Trace as WasmTrace } from "./generated/glassformer_wasm.js";
+import { dispose, Handle } from "./lifetime.js";
+import { Plan, type Place, type StageDescription } from "./plan.js";
+import { readPlain, writePlain, type PlainTrace } from "./plain.js";
+import { jsonOf, rowsOf, safetensorsOf, type JsonTrace, type TidyRow } from "./export.js";
+import { Tensor, type TypedArray } from "./tensor.js";
+import { wasm } from "./wasm.js";
+
+/** Traces up to this size are copied out whole and live in JavaScript alone. */
+const SMALL = 65536;
+
+export class Trace {
+  readonly tokens: readonly number[];
+  readonly words: readonly string[];
+  readonly length: number;
+  readonly #plan: Plan;
+  readonly #layout: readonly Place[];
+  #block: TypedArray | undefined;
+  readonly #large: Handle<WasmTrace> | undefined;
+  #freed = false;
+
+  /** Not for users: `CausalLanguageModel.respondTo` and `Trace.fromPlain` make traces. */
+  constructor(plan: Plan, tokens: readonly number[], length: number, numbers: TypedArray | WasmTrace) {
+    this.#plan = plan;
+    this.tokens = Object.freeze([...tokens]);
+    const words = plan.options.words as readonly string[] | undefined;
+    this.words = Object.freeze(tokens.map((id) => words?.[id] ?? String(id)));
+    this.length = length;
+    this.#layout = plan.layout(length);
+    if (ArrayBuffer.isView(numbers)) {
+      this.#block = numbers;
+    } else if (numbers.bytes <= SMALL) {
+      this.#block = calling(() => numbers.block()) as TypedArray;
+      numbers.free();
+    } else {
+      this.#large = new Handle(numbers, "traces");
+    }
+  }
+
+  get stages(): readonly string[] {
+    return this.#plan.names;
+  }
+
+  has(name: string): boolean {
+    return this.#plan.find(name) !== undefined;
+  }
+
+  get(name: string): Tensor {
+    const slot = this.#plan.slot(name);
+    const { axes, hook } = this.#plan.stages[slot];
+    const tensor = new Tensor(this.#copy(slot), this.#layout[slot].shape, axes);
+    return name === hook ? asHooked(tensor) : tensor;
+  }
+
+  describe(name: string): StageDescription {
+    const { hook: _hook, ...description } = this.#plan.stages[this.#plan.slot(name)];
+    return structuredClone(description) as StageDescription;
+  }
+
+  get positioned(): Tensor {
+    return this.get("positioned");
+  }
+
+  get attention(): Tensor {
+    return this.#ofLastBlock("attention.weights");
+  }
+
+  get afterAttention(): Tensor {
+    return this.#ofLastBlock("after_attention");
+  }
+
+  get feedForward(): Tensor {
+    return this.#ofLastBlock("feed_forward.output");
+  }
+
+  get hidden(): Tensor {
+    return this.#ofLastBlock("hidden");
+  }
+
+  get logits(): Tensor {
+    return this.get("logits");
+  }
+
+  get probabilities(): Tensor {
+    return this.get("probabilities");
+  }
+
+  diff(other: Trace): ReturnType<WasmTrace["diff"]> {
+    if (!(other instanceof Trace)) {
+      const message = `diff compares with a trace, got ${inWords(other)}`;
+      throw new GlassformerError("invalid_option", message, { option: "other", value: inWords(other) });
+    }
+    return this.#inWasm((a) => other.#inWasm((b) => calling(() => a.diff(b))));
+  }
+
+  toPlain(): PlainTrace {
+    return writePlain(this.#plan, this.tokens, this.length, this.#all());
+  }
+
+  static fromPlain(plain: PlainTrace): Trace {
+    const { plan, tokens, length, block } = readPlain(plain);
+    return new Trace(plan, tokens, length, block);
+  }
+
+  toJSON(): JsonTrace {
+    return jsonOf(this, this.#plan);
+  }
+
+  toRows(options?: object): TidyRow[] {
+    readCallOptions("toRows", options);
+    return rowsOf(this);
+  }
+
+  toSafetensors(): Uint8Array {
+    return safetensorsOf(this, this.#plan);
+  }
+
+  free(): void {
+    this.#freed = true;
+    this.#block = undefined;
+    this.#large?.free();
+  }
+
+  [dispose](): void {
+    this.free();
+  }
+
+  #ofLastBlock(name: string): Tensor {
+    return this.get(`blocks.${Number(this.#plan.options.nBlocks) - 1}.${name}`);
+  }
+
+  #copy(slot: number): TypedArray {
+    const { offset, size } = this.#layout[slot];
+    if (this.#block !== undefined) return this.#block.slice(offset, offset + size);
+    const large = this.#handle().get();
+    return calling(() => large.stage(slot)) as TypedArray;
+  }
+
+  #all(): TypedArray {
+    if (this.#block !== undefined) return this.#block.slice();
+    const large = this.#handle().get();
+    return calling(() => large.block()) as TypedArray;
+  }
+
+  #handle(): Handle<WasmTrace> {
+    if (this.#large !== undefined && !this.#freed) return this.#large;
+    throw new GlassformerError("freed", "trace freed: free() was called and it cannot be used any more", {
+      what: "trace",
+    });
+  }
+
+  /** Lends this trace to wasm for one call. */
+  #inWasm<T>(use: (trace: WasmTrace) => T): T {
+    if (this.#block === undefined) return use(this.#handle().get());
+    const { options, fromRows } = this.#plan;
+    const tokens = Uint32Array.from(this.tokens);
+    const { seed: _seed, words: _words, ...shape } = options;
+    const lent = calling(() => wasm().trace_from_block(shape, fromRows, tokens, this.length, this.#block));
+    try {
+      return use(lent);
+    } finally {
+      lent.free();
+    }
+  }
+}
+
+/** The same numbers in TransformerLens's order: a leading batch axis, and the position before the head. */
+function asHooked(tensor: Tensor): Tensor {
+  const { data, shape, axes } = tensor;
+  if (axes[0] !== "head" || axes[1] !== "position") {
+    return new Tensor(data, [1, ...shape], ["batch", ...axes]);
+  }
+  const [heads, rows, width] = shape;
+  const turned = data.slice();
+  for (let h = 0; h < heads; h++) {
+    for (let t = 0; t < rows; t++) {
+      turned.set(data.subarray((h * rows + t) * width, (h * rows + t + 1) * width), (t * heads + h) * width);
+    }
+  }
+  return new Tensor(turned, [1, rows, heads, width], ["batch", "position", "head", "coordinate"]);
+}

@@ -1,0 +1,96 @@
+/** The one instance of the wasm module, compiled when it is first needed. */
+
+import { GlassformerError } from "./errors.js";
+import * as bindings from "./generated/glassformer_wasm.js";
+
+export type Bindings = typeof bindings;
+export type Source = BufferSource | WebAssembly.Module | Response;
+
+let embedded: (() => Uint8Array) | undefined;
+let memoryOfInstance: WebAssembly.Memory | undefined;
+let starting: Promise<void> | undefined;
+
+/** Gives the bytes that are used when none are handed over; called before anything else. */
+export function embed(bytes: () => Uint8Array): void {
+  embedded = bytes;
+}
+
+/** The bindings, ready to be called. */
+export function wasm(): Bindings {
+  if (memoryOfInstance === undefined) {
+    if (embedded === undefined) throw notInitialized("call init(bytes) first and await it");
+    instantiate(compileNow(embedded()));
+  }
+  return bindings;
+}
+
+/** How many bytes the instance's memory has; 0 before it is needed. */
+export function wasmBytes(): number {
+  return memoryOfInstance?.buffer.byteLength ?? 0;
+}
+
+/** Compiles off the calling thread. Once the module is ready, further calls do nothing. */
+export function init(source?: Source | Promise<Source>): Promise<void> {
+  if (memoryOfInstance !== undefined) return Promise.resolve();
+  // A call that failed, such as a download, may be made again.
+  starting ??= start(source).finally(() => {
+    starting = undefined;
+  });
+  return starting;
+}
+
+async function start(source?: Source | Promise<Source>): Promise<void> {
+  const given = (await source) ?? embedded?.();
+  if (given === undefined) throw notInitialized("init needs the bytes of glassformer.wasm, a Module or a Response");
+  const module = given instanceof WebAssembly.Module ? given : await compile(await bytesOf(given));
+  // Something may have been constructed meanwhile, which compiled at once.
+  if (memoryOfInstance === undefined) instantiate(module);
+}
+
+async function bytesOf(source: BufferSource | Response): Promise<BufferSource> {
+  if (typeof Response !== "undefined" && source instanceof Response) {
+    if (!source.ok) throw notInitialized(`the server answered ${source.status} for ${source.url}`);
+    return source.arrayBuffer();
+  }
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
+  throw notInitialized("init takes the bytes of glassformer.wasm, a WebAssembly.Module or a Response");
+}
+
+async function compile(bytes: BufferSource): Promise<WebAssembly.Module> {
+  checkMagic(bytes);
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw notInitialized(`WebAssembly cannot be compiled here: ${String(cause)}`);
+  }
+}
+
+function compileNow(bytes: Uint8Array): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(bytes as BufferSource);
+  } catch (cause) {
+    throw notInitialized(`WebAssembly cannot be compiled here: ${String(cause)}`);
+  }
+}
+
+function instantiate(module: WebAssembly.Module): void {
+  try {
+    memoryOfInstance = bindings.initSync({ module }).memory;
+  } catch (cause) {
+    throw notInitialized(`this is another version's wasm, or not glassformer's: ${String(cause)}`);
+  }
+}
+
+function checkMagic(bytes: BufferSource): void {
+  const head = ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength))
+    : new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength));
+  if (String.fromCharCode(...head) === "\0asm") return;
+  const begins = Array.from(head, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  const page = head[0] === 0x3c ? "; that is how a web page begins: is the address right?" : "";
+  throw notInitialized(`these bytes are not WebAssembly, they begin with ${begins || "nothing"}${page}`);
+}
+
+function notInitialized(reason: string): GlassformerError {
+  return new GlassformerError("not_initialized", `glassformer is not initialized: ${reason}`, { reason });
+}
