@@ -207,7 +207,7 @@ impl Given<'_> {
     fn size(&self, name: &str) -> Result<Option<usize>, Error> {
         match self.get(name) {
             None => Ok(None),
-            Some(&Value::Number(x)) if x >= 0.0 && x <= f64::from(u32::MAX) && x.fract() == 0.0 => {
+            Some(&Value::Number(x)) if (0.0..=f64::from(u32::MAX)).contains(&x) && x.fract() == 0.0 => {
                 Ok(Some(x as usize))
             }
             Some(value) => Err(refused(name, value, "it must be a whole number, at most 4294967295")),
@@ -246,7 +246,7 @@ impl Given<'_> {
             Some(&Value::Big(x)) => Ok(Seed::Given(x)),
             Some(Value::Text(x)) if x == "random" => Ok(Seed::Random),
             // Above 2^53 - 1 a number no longer names one integer; a BigInt does.
-            Some(&Value::Number(x)) if x >= 0.0 && x <= 9_007_199_254_740_991.0 && x.fract() == 0.0 => {
+            Some(&Value::Number(x)) if (0.0..=9_007_199_254_740_991.0).contains(&x) && x.fract() == 0.0 => {
                 Ok(Seed::Given(x as u64))
             }
             Some(value) => Err(refused(

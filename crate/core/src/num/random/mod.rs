@@ -183,7 +183,7 @@ impl Choice {
     /// Probabilities, one for each index.
     ///
     /// # Errors
-    /// [`Error::EmptyPrompt`] never; [`Error::InvalidOption`] when there are none, when one is negative, infinite
+    /// [`Error::InvalidOption`] when there are none, when one is negative, infinite
     /// or NaN, or when they do not sum to 1 within [`TOLERANCE`](Self::TOLERANCE).
     pub fn new(p: &[f64]) -> Result<Self, Error> {
         let refused = |value: f64, reason: &str| Error::InvalidOption {
