@@ -1,0 +1,104 @@
+/**
+ * Builds the package into pkg/dist and the page into www/dist:
+ * Rust -> wasm -> wasm-bindgen's glue -> wasm-opt -> pkg/src/generated -> esbuild -> pkg/dist -> www/dist.
+ */
+
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { main, ROOT, run, say, step } from "./lib/run.mjs";
+import { BINDGEN, nodeBin, TARGET, wasmCargo } from "./lib/tools.mjs";
+
+const PKG = join(ROOT, "pkg");
+const WWW = join(ROOT, "www");
+const GENERATED = join(PKG, "src", "generated");
+const WASM = join(GENERATED, "glassformer.wasm");
+
+export async function build() {
+  await buildWasm();
+  await buildPackage();
+  await buildPage();
+}
+
+export async function buildWasm() {
+  const { cargo, env } = wasmCargo();
+  const args = ["build", "--release", "--lib", "--package", "glassformer-wasm", "--target", TARGET, "--locked"];
+  await step("Rust to wasm", "npm run build", () => run(cargo, [...args, "--quiet"], { env }));
+  const built = join(env.CARGO_TARGET_DIR, TARGET, "release", "glassformer_wasm.wasm");
+
+  // wasm-opt takes a while: not again for the same module.
+  const stamp = join(GENERATED, "stamp");
+  const digest = createHash("sha256").update(readFileSync(built)).update(readFileSync(BINDGEN)).digest("hex");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return say("wasm: unchanged");
+
+  await step("wasm-bindgen and wasm-opt", "npm run build", async () => {
+    rmSync(GENERATED, { recursive: true, force: true });
+    mkdirSync(GENERATED, { recursive: true });
+    const glue = ["--target", "web", "--omit-default-module-path", "--out-dir", GENERATED, built];
+    await run(BINDGEN, ["--out-name", "glassformer_wasm", ...glue], { quiet: true });
+    const bound = join(GENERATED, "glassformer_wasm_bg.wasm");
+    // What every engine of the last years has, and what rustc assumes.
+    const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types"];
+    const enabled = [...features, "multivalue"].map((feature) => `--enable-${feature}`);
+    await run(nodeBin("wasm-opt"), ["-O3", "--strip-producers", ...enabled, bound, "-o", WASM], { quiet: true });
+    rmSync(bound);
+    rmSync(`${bound}.d.ts`, { force: true });
+    writeFileSync(join(GENERATED, "bytes.js"), embedded(readFileSync(WASM)));
+    writeFileSync(join(GENERATED, "bytes.d.ts"), "export function bytes(): Uint8Array;\n");
+    writeFileSync(stamp, digest);
+  });
+}
+
+/** A module that holds the wasm. Base64, because that is what every engine has a decoder for. */
+function embedded(wasm) {
+  return `const text = "${wasm.toString("base64")}";
+export const bytes = () => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+`;
+}
+
+export async function buildPackage() {
+  const dist = join(PKG, "dist");
+  await step("package: pkg/dist", "npm run build", async () => {
+    const { build } = await import("esbuild");
+    rmSync(dist, { recursive: true, force: true });
+    mkdirSync(dist, { recursive: true });
+    const common = { bundle: true, target: "es2022", platform: "neutral", logLevel: "warning", legalComments: "none" };
+    const source = (name) => join(PKG, "src", name);
+    await Promise.all([
+      build({ ...common, entryPoints: [source("index.ts")], format: "esm", outfile: join(dist, "index.js") }),
+      build({ ...common, entryPoints: [source("index.ts")], format: "cjs", outfile: join(dist, "index.cjs") }),
+      build({ ...common, entryPoints: [source("slim.ts")], format: "esm", outfile: join(dist, "slim.js") }),
+    ]);
+    copyFileSync(WASM, join(dist, "glassformer.wasm"));
+    for (const name of ["index.d.ts", "index.d.cts", "slim.d.ts"]) {
+      copyFileSync(source("glassformer.d.ts"), join(dist, name));
+    }
+    for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(join(ROOT, name), join(dist, name));
+  });
+}
+
+export async function buildPage() {
+  const dist = join(WWW, "dist");
+  await step("page: www/dist", "npm run build", async () => {
+    const { build } = await import("esbuild");
+    rmSync(dist, { recursive: true, force: true });
+    mkdirSync(dist, { recursive: true });
+    await build({
+      bundle: true,
+      target: "es2022",
+      format: "esm",
+      minify: true,
+      logLevel: "warning",
+      legalComments: "none",
+      alias: { glassformer: join(PKG, "dist", "index.js") },
+      entryPoints: [join(WWW, "src", "main.ts")],
+      outfile: join(dist, "main.js"),
+    });
+    for (const name of readdirSync(WWW).filter((name) => /\.(html|css|svg)$/.test(name))) {
+      copyFileSync(join(WWW, name), join(dist, name));
+    }
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main(build);

@@ -1,0 +1,242 @@
+/**
+ * Puts everything in place that building and testing need, and skips what is there. In this order: npm packages,
+ * Rust, a Rust library for wasm32-unknown-unknown, wasm-bindgen's command, a browser.
+ *
+ * What it installs stands in node_modules and .tools, but for the wasm target of rustup and Debian's packages.
+ */
+
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ask, Failure, main, ROOT, run, say, step } from "./lib/run.mjs";
+import {
+  BINDGEN,
+  BINDGEN_TARGET,
+  bindgenToolVersion,
+  bindgenVersion,
+  DEBIAN_CARGO,
+  DEBIAN_RUSTC,
+  findBrowser,
+  nodeBin,
+  oldestRust,
+  ROUTE_FILE,
+  SYSROOT,
+  TARGET,
+  TEST_RUNNER,
+  TOOLS,
+} from "./lib/tools.mjs";
+
+const MINUTE = 60_000;
+
+/** Prepares what `npm start` needs; with a browser, what `npm test` needs. */
+export async function prepare({ browser }) {
+  await nodeVersion();
+  await packages();
+  await rust();
+  await wasmTarget();
+  await bindgen();
+  if (browser) await aBrowser();
+}
+
+async function nodeVersion() {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < 20) throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`);
+}
+
+// npm packages: compilers and linters of the TypeScript, wasm-opt, the browser's driver.
+
+async function packages() {
+  const lock = join(ROOT, "package-lock.json");
+  const installed = join(ROOT, "node_modules", ".package-lock.json");
+  const fresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+  if (fresh && existsSync(nodeBin("esbuild"))) return say("npm packages: there");
+  await step("npm packages: installing (half a minute)", "npm ci", () =>
+    run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { quiet: true }),
+  );
+}
+
+// Rust: whatever the machine has, if it is new enough.
+
+async function rust() {
+  const version = ask("rustc", ["--version"])?.match(/(\d+)\.(\d+)/);
+  const [major, minor] = oldestRust().split(".").map(Number);
+  const [, ownMajor, ownMinor] = version ?? [undefined, "0", "0"];
+  const enough = Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor);
+  if (enough && ask("cargo", ["--version"]) !== undefined) return say(`Rust ${ownMajor}.${ownMinor}: there`);
+  const has = version ? `this is ${ownMajor}.${ownMinor}` : "there is none on the path";
+  const byHand = isDebian()
+    ? `${asRoot()}apt-get install rustc-web cargo-web rust-web-src rustfmt-web rust-web-clippy`
+    : "see rustup.rs, the installer of the Rust project";
+  throw new Failure(`Rust ${oldestRust()} or newer is needed; ${has}`, byHand);
+}
+
+// The library for wasm: the toolchain's own, rustup's, or one built from Debian's sources.
+
+async function wasmTarget() {
+  const wanted = process.env.GLASSFORMER_WASM_ROUTE;
+  const routes = { toolchain: ownTarget, rustup: rustupTarget, debian: debianTarget };
+  if (wanted !== undefined && !(wanted in routes)) {
+    throw new Failure(`GLASSFORMER_WASM_ROUTE is ${wanted}; it may be ${Object.keys(routes).join(", ")}`);
+  }
+  for (const [name, route] of Object.entries(routes)) {
+    if (wanted !== undefined && name !== wanted) continue;
+    const found = await route();
+    if (found === undefined) continue;
+    mkdirSync(TOOLS, { recursive: true });
+    writeFileSync(ROUTE_FILE, `${JSON.stringify({ route: name, ...found }, null, 2)}\n`);
+    return say(`${TARGET}: ${found.what}`);
+  }
+  throw new Failure(`no library for ${TARGET} can be had`, `rustup target add ${TARGET}`);
+}
+
+function ownTarget() {
+  const folder = ask("rustc", ["--print", "target-libdir", "--target", TARGET]);
+  const there = folder !== undefined && existsSync(folder) && readdirSync(folder).some((f) => f.startsWith("libcore-"));
+  return there ? { what: "the toolchain has it", cargo: "cargo", env: {}, flags: [] } : undefined;
+}
+
+async function rustupTarget() {
+  if (ask("rustup", ["--version"]) === undefined) return undefined;
+  try {
+    say(`${TARGET}: asking rustup for it`);
+    // Where downloads are cut off, hanging connections should not cost a first start its patience.
+    const env = { RUSTUP_MAX_RETRIES: "1" };
+    await run("rustup", ["target", "add", TARGET], { quiet: true, limit: 3 * MINUTE, env });
+  } catch (error) {
+    say(`  rustup could not (${error.message})`);
+    return undefined;
+  }
+  const found = ownTarget();
+  return found && { ...found, what: "rustup added it" };
+}
+
+async function debianTarget() {
+  if (!isDebian()) return undefined;
+  if (debianVersion() === undefined || librarySource() === undefined) {
+    await debianPackages(["rustc-web", "cargo-web", "rust-web-src"], "about half a minute");
+  }
+  const version = debianVersion();
+  if (version === undefined) throw new Failure(`${DEBIAN_RUSTC} is not the one of rustc-web`);
+  const stamp = join(SYSROOT, "version");
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== version) await buildLibrary(version, stamp);
+  return {
+    what: "Debian's compiler with the library built from its sources",
+    cargo: DEBIAN_CARGO,
+    env: { RUSTC: DEBIAN_RUSTC },
+    flags: [`--sysroot=${SYSROOT}`, `-Clinker=${linker()}`],
+  };
+}
+
+function debianVersion() {
+  const installed = ask("dpkg-query", ["-W", "-f", "${Status}", "rustc-web"])?.includes("ok installed");
+  return installed ? ask(DEBIAN_RUSTC, ["--version"]) : undefined;
+}
+
+function librarySource() {
+  const source = "/usr/lib/rustlib/src/rust/library/std/Cargo.toml";
+  return existsSync(source) ? source : undefined;
+}
+
+/** Builds the standard library for wasm, once, and keeps it as a sysroot of the project's own. */
+async function buildLibrary(version, stamp) {
+  const folder = join(TOOLS, "std");
+  const remedy = `rm -r ${SYSROOT} and try again`;
+  await step(`${TARGET}: building the library from Debian's sources (about a minute)`, remedy, async () => {
+    mkdirSync(join(folder, "src"), { recursive: true });
+    const manifest = '[package]\nname = "empty"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n';
+    writeFileSync(join(folder, "Cargo.toml"), manifest);
+    writeFileSync(join(folder, "src", "lib.rs"), "#![no_std]\n");
+    const parts = "-Zbuild-std=std,test,panic_abort,panic_unwind";
+    await run(DEBIAN_CARGO, ["build", parts, "--target", TARGET, "--release"], {
+      cwd: folder,
+      quiet: true,
+      env: { RUSTC: DEBIAN_RUSTC, RUSTC_BOOTSTRAP: "1", CARGO_TARGET_DIR: join(folder, "target") },
+    });
+    const library = join(SYSROOT, "lib", "rustlib", TARGET, "lib");
+    rmSync(SYSROOT, { recursive: true, force: true });
+    mkdirSync(library, { recursive: true });
+    const built = join(folder, "target", TARGET, "release", "deps");
+    for (const file of readdirSync(built).filter((name) => name.endsWith(".rlib"))) {
+      copyFileSync(join(built, file), join(library, file));
+    }
+    rmSync(folder, { recursive: true, force: true });
+    writeFileSync(stamp, version);
+  });
+}
+
+/** A linker for wasm: rustup's own, or LLVM's. */
+function linker() {
+  const toolchain = ask("rustc", ["--print", "sysroot"]);
+  const host = ask("rustc", ["-vV"])?.match(/host: (\S+)/)?.[1];
+  const places = [
+    toolchain && join(toolchain, "lib", "rustlib", host ?? "", "bin", "rust-lld"),
+    ...["wasm-ld", ...[22, 21, 20, 19, 18].map((n) => `wasm-ld-${n}`)].map((name) => join("/usr/bin", name)),
+  ];
+  const found = places.find((place) => place && existsSync(place));
+  if (found === undefined) throw new Failure("no linker for wasm", `${asRoot()}apt-get install lld-19`);
+  return found;
+}
+
+// wasm-bindgen's command and test runner, of exactly the version the crate has.
+
+async function bindgen() {
+  const wanted = bindgenVersion();
+  if (bindgenToolVersion() !== wanted) {
+    throw new Failure(`tools/bindgen pins ${bindgenToolVersion()} of wasm-bindgen, crate/wasm pins ${wanted}`);
+  }
+  const works = () => ask(BINDGEN, ["--version"])?.split(" ").at(-1);
+  if (works() === wanted && existsSync(TEST_RUNNER)) return say(`wasm-bindgen ${wanted}: there`);
+  const args = ["build", "--release", "--locked", "--manifest-path", "tools/bindgen/Cargo.toml"];
+  const byHand = `cargo ${args.join(" ")} --target-dir ${BINDGEN_TARGET}`;
+  await step(`wasm-bindgen ${wanted}: building its command (about three minutes, once)`, byHand, () =>
+    run("cargo", [...args, "--target-dir", BINDGEN_TARGET], { quiet: true }),
+  );
+  if (works() !== wanted) throw new Failure(`the command says ${works()}, the crate is ${wanted}`, byHand);
+  // The two programs are all that is used of a big folder.
+  for (const part of ["deps", "build", ".fingerprint", "incremental"]) {
+    rmSync(join(BINDGEN_TARGET, "release", part), { recursive: true, force: true });
+  }
+}
+
+// A browser: an installed one, Playwright's, or Debian's.
+
+async function aBrowser() {
+  const found = await findBrowser();
+  if (found !== undefined) return say(`browser: ${found}`);
+  try {
+    say("browser: none found; asking Playwright for one");
+    const cli = join(ROOT, "node_modules", "playwright-core", "cli.js");
+    const env = { PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: "10000" };
+    await run(process.execPath, [cli, "install", "chromium"], { quiet: true, limit: 5 * MINUTE, env });
+  } catch (error) {
+    say(`  Playwright could not (${error.message})`);
+  }
+  if ((await findBrowser()) === undefined && isDebian()) await debianPackages(["chromium"], "about a minute");
+  const browser = await findBrowser();
+  if (browser === undefined) throw new Failure("no Chrome or Chromium", "npx playwright-core install chromium");
+  say(`browser: ${browser}`);
+}
+
+// Debian.
+
+function isDebian() {
+  return existsSync("/usr/bin/apt-get");
+}
+
+function asRoot() {
+  return process.getuid?.() === 0 ? "" : "sudo ";
+}
+
+async function debianPackages(names, howLong) {
+  const byHand = `${asRoot()}apt-get update && ${asRoot()}apt-get install --no-install-recommends ${names.join(" ")}`;
+  await step(`Debian's ${names.join(", ")}: installing (${howLong})`, byHand, async () => {
+    if (process.getuid?.() !== 0) throw new Error("that needs root");
+    const env = { DEBIAN_FRONTEND: "noninteractive" };
+    await run("apt-get", ["update", "-qq"], { quiet: true, env });
+    await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], { quiet: true, env });
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(() => prepare({ browser: true }));
+}
