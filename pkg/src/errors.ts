@@ -5,13 +5,15 @@ export class GlassformerError extends Error {
 
   constructor(code: string, message: string, fields: Record<string, unknown> = {}) {
     super(message);
-    this.name = "GlassformerError";
     this.code = code;
     for (const [name, value] of Object.entries(fields)) {
       Object.defineProperty(this, name, { value, enumerable: true });
     }
   }
 }
+
+// As with the engine's own errors: on the prototype, so that JSON and printing show code and fields only.
+Object.defineProperty(GlassformerError.prototype, "name", { value: "GlassformerError", configurable: true, writable: true });
 
 interface Refusal {
   code: string;
@@ -36,7 +38,7 @@ export function calling<T>(call: () => T): T {
 }
 
 export function outOfMemory(cause: Error): GlassformerError {
-  return new GlassformerError("out_of_memory", `memory cannot be had: ${cause.message}`, {});
+  return new GlassformerError("out_of_memory", `memory cannot be had here: ${cause.message}`, {});
 }
 
 /** A value in a few words, for a message; never throws and never runs the value's own code. */

@@ -133,7 +133,7 @@ function resumed(seed: unknown): RandomStream | undefined {
 function nameOf(name: unknown): string {
   if (typeof name === "string") return name;
   const message = `a parameter is named by a text, got ${inWords(name)}`;
-  throw new GlassformerError("unknown_parameter", message, { name: inWords(name), nearest: [] });
+  throw new GlassformerError("unknown_parameter", message, { parameter: inWords(name), nearest: [] });
 }
 
 function axesOf(layout: string): string[] {

@@ -1,6 +1,6 @@
 /** What a trace of some options consists of: its stages, their shapes, and where each stands in a block. */
 
-import { calling, GlassformerError } from "./errors.js";
+import { calling, GlassformerError, inWords } from "./errors.js";
 import { wasm } from "./wasm.js";
 
 export interface StageDescription {
@@ -59,8 +59,8 @@ export class Plan {
     if (slot !== undefined) return slot;
     const nearest = typeof name === "string" ? wasm().nearest_names(name, [...this.names]) : [];
     const hint = nearest.length > 0 ? `; did you mean ${nearest.join(" or ")}?` : "";
-    const message = `there is no stage ${JSON.stringify(String(name))} in this trace${hint}`;
-    throw new GlassformerError("unknown_stage", message, { name, nearest });
+    const message = `there is no stage ${inWords(name)} in this trace${hint}`;
+    throw new GlassformerError("unknown_stage", message, { stage: name, nearest });
   }
 
   layout(rows: number): readonly Place[] {

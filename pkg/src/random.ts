@@ -94,7 +94,7 @@ export class RandomStream {
     const count = sizes.reduce((product, n) => product * n, 1);
     if (count > 2 ** 32 - 1) {
       const fields = { what: "the draws", bytes: count * 8 };
-      throw new GlassformerError("out_of_memory", `the draws need ${count * 8} bytes, more than can be had`, fields);
+      throw new GlassformerError("out_of_memory", `memory for the draws: ${count * 8} bytes are more than can be had`, fields);
     }
     const axes = sizes.map((_, axis) => `axis ${axis}`);
     return new Tensor(calling(() => draw(count)), sizes, axes);

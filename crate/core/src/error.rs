@@ -185,8 +185,12 @@ impl Error {
                 out.push(("expected", sizes(expected)));
                 out.push(("actual", sizes(actual)));
             }
-            Error::UnknownStage { name, nearest } | Error::UnknownParameter { name, nearest } => {
-                out.push(("name", text(name)));
+            Error::UnknownStage { name, nearest } => {
+                out.push(("stage", text(name)));
+                out.push(("nearest", Field::Texts(nearest.clone())));
+            }
+            Error::UnknownParameter { name, nearest } => {
+                out.push(("parameter", text(name)));
                 out.push(("nearest", Field::Texts(nearest.clone())));
             }
             Error::NotFinite { what, position, value } => {
@@ -240,7 +244,7 @@ impl fmt::Display for Error {
                 write!(f, "{what} is {value} at {position}; only finite numbers are allowed")
             }
             Error::OutOfMemory { what, bytes } => {
-                write!(f, "{what} needs {bytes} bytes, more than can be had")
+                write!(f, "memory for {what}: {bytes} bytes are more than can be had")
             }
         }
     }
@@ -263,21 +267,22 @@ fn did_you_mean(nearest: &[String]) -> String {
 /// The candidates closest to a misspelt name, best first, three at most, none that is far off.
 ///
 /// Distance is the number of single-letter insertions, deletions and substitutions (Levenshtein 1966),
-/// letter case set aside.
+/// letter case set aside; the last parts of a dotted name stand for the whole, one letter dearer.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
     // A name of any length can be asked for; the work is bounded by looking at its head only.
     let wanted: Vec<char> = name.chars().take(64).flat_map(char::to_lowercase).collect();
-    let mut scored: Vec<(usize, String)> = candidates
-        .map(|c| {
-            (
-                edit_distance(&wanted, &c.chars().flat_map(char::to_lowercase).collect::<Vec<_>>()),
-                c.to_string(),
-            )
-        })
-        .filter(|(distance, c)| *distance <= 1 + c.len() / 3)
-        .collect();
+    let closest = |candidate: &str| {
+        let parts = candidate.match_indices('.').map(|(dot, _)| (1, &candidate[dot + 1..]));
+        let near = parts.chain([(0, candidate)]).filter_map(|(dearer, part)| {
+            let distance = edit_distance(&wanted, &letters(part));
+            (distance <= 1 + part.len() / 3).then_some(distance + dearer)
+        });
+        near.min()
+    };
+    let mut scored: Vec<(usize, &str)> = candidates.filter_map(|c| Some((closest(c)?, c))).collect();
     scored.sort();
-    scored.into_iter().take(3).map(|(_, c)| c).collect()
+    scored.into_iter().take(3).map(|(_, c)| c.to_string()).collect()
 }
 
 fn edit_distance(a: &[char], b: &[char]) -> usize {
@@ -304,6 +309,7 @@ mod tests {
         assert_eq!(nearest("n_heads", names.into_iter()), ["nHeads"]);
         assert_eq!(nearest("NHEADS", names.into_iter()), ["nHeads"]);
         assert!(nearest("colour", names.into_iter()).is_empty());
+        assert_eq!(nearest("hiden", ["blocks.0.hidden", "logits"].into_iter()), ["blocks.0.hidden"]);
     }
 
     #[test]

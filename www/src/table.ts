@@ -1,0 +1,67 @@
+/** A table of numbers: headers on both sides, four decimals, shaded by value. */
+
+import { element } from "./dom.js";
+import { four } from "./format.js";
+
+/** What a row's last column says. */
+export interface RowNote {
+  readonly mark: string;
+  readonly text: string;
+  readonly kind: "kept" | "moved";
+}
+
+export interface TableOf {
+  readonly caption: string;
+  /** What the rows and the columns are, for the corner. */
+  readonly corner: string;
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly cell: (row: number, column: number) => number;
+  /** The value at full colour; the same for all tables of a stage, so that they can be compared. */
+  readonly range: number;
+  /** Whether the mask hides a cell. */
+  readonly forbidden?: (row: number, column: number) => boolean;
+  readonly notes?: readonly (RowNote | undefined)[];
+}
+
+export function table(of: TableOf): HTMLElement {
+  const notes = of.notes;
+  const headers = of.columns.map((column) => element("th", { scope: "col" }, column));
+  const note = notes === undefined ? [] : [element("th", { scope: "col" }, "after the change")];
+  const head = element("tr", {}, element("th", { scope: "col" }, of.corner), ...headers, ...note);
+  const rows = of.rows.map((label, row) => {
+    const cells = of.columns.map((_, column) => cell(of, row, column));
+    const told = notes?.[row];
+    const last = notes === undefined ? [] : [told === undefined ? element("td", { class: "change" }) : noted(told)];
+    const moved = told?.kind === "moved" ? "moved-row" : undefined;
+    return element("tr", { class: moved }, element("th", { scope: "row" }, label), ...cells, ...last);
+  });
+  const made = element(
+    "table",
+    {},
+    element("caption", {}, of.caption),
+    element("thead", {}, head),
+    element("tbody", {}, ...rows),
+  );
+  // What scrolls must be reachable by keyboard and have a name.
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": of.caption }, made);
+}
+
+function cell(of: TableOf, row: number, column: number): HTMLTableCellElement {
+  const value = of.cell(row, column);
+  if (of.forbidden?.(row, column)) {
+    const hint = "hidden: a later token";
+    return element("td", { class: "forbidden", title: hint }, four(value), element("span", { class: "hidden-text" }, ` (${hint})`));
+  }
+  const shade = of.range > 0 && Number.isFinite(value) ? Math.min(1, Math.abs(value) / of.range) : 0;
+  return element(
+    "td",
+    { "data-sign": value < 0 ? "-" : "+", style: `--shade:${shade.toFixed(3)}`, title: String(value) },
+    four(value),
+  );
+}
+
+function noted(note: RowNote): HTMLTableCellElement {
+  const mark = element("span", { "aria-hidden": "true" }, `${note.mark} `);
+  return element("td", { class: "change" }, element("span", { class: note.kind }, mark, note.text));
+}
