@@ -28,7 +28,7 @@ export function readOptions(what: string, options: unknown): Record<string, unkn
     for (const [name, value] of Object.entries(options)) {
       // A plain data property, so that an option called "__proto__" is an unknown option and nothing else.
       const data = Array.isArray(value) ? Array.from(value) : value;
-      Object.defineProperty(copy, name, { value: data, enumerable: true, configurable: true });
+      Object.defineProperty(copy, name, { value: data, enumerable: true, configurable: true, writable: true });
     }
     return copy;
   });

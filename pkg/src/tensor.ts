@@ -52,7 +52,8 @@ export class Tensor {
   }
 
   row(i: number): Tensor {
-    return this.slice(i);
+    if (this.shape.length === 0) throw mismatch("index", [0], [1]);
+    return this.slice(this.resolve(0, i));
   }
 
   slice(...ranges: Range[]): Tensor {

@@ -1,7 +1,19 @@
 /** The one instance of the wasm module, compiled when it is first needed. */
 
 import { GlassformerError } from "./errors.js";
-import * as bindings from "./generated/glassformer_wasm.js";
+// By name, so that the glue's own loader, which fetches, is left out of the bundle.
+import {
+  describe_stages,
+  initSync,
+  Model,
+  nearest_names,
+  Stream,
+  stage_shapes,
+  Trace,
+  trace_from_block,
+} from "./generated/glassformer_wasm.js";
+
+const bindings = { describe_stages, Model, nearest_names, Stream, stage_shapes, Trace, trace_from_block };
 
 export type Bindings = typeof bindings;
 export type Source = BufferSource | WebAssembly.Module | Response;
@@ -75,7 +87,7 @@ function compileNow(bytes: Uint8Array): WebAssembly.Module {
 
 function instantiate(module: WebAssembly.Module): void {
   try {
-    memoryOfInstance = bindings.initSync({ module }).memory;
+    memoryOfInstance = initSync({ module }).memory;
   } catch (cause) {
     throw notInitialized(`this is another version's wasm, or not glassformer's: ${String(cause)}`);
   }

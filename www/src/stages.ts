@@ -40,6 +40,7 @@ export function stages(store: Store, words: readonly string[]): void {
     part.append(panel);
     updates.push(update);
   }
+  contents.append(element("li", {}, element("a", { href: "#parameters" }, "Parameters")));
   store.follow((state) => {
     for (const update of updates) update(state);
   });
@@ -107,10 +108,14 @@ function tablesOf(
   };
   if (stage.axes[0] !== "head") {
     const caption = stage.name === "probabilities" ? predicts(rows) : `${stage.symbol}, row by row`;
-    return [{ ...common, caption, cell: (row, column) => tensor.at(row, column) }];
+    const noted = notes ? { noted: "change" } : {};
+    return [{ ...common, ...noted, caption, cell: (row, column) => tensor.at(row, column) }];
   }
-  return Array.from({ length: tensor.shape[0] ?? 0 }, (_, head) => ({
+  const heads = tensor.shape[0] ?? 0;
+  return Array.from({ length: heads }, (_, head) => ({
     ...common,
+    // Said once, beside the last head: a stage's row is that of all its heads.
+    ...(notes && head === heads - 1 ? { noted: "change, all heads" } : {}),
     caption: `Head ${head}`,
     cell: (row: number, column: number) => tensor.at(head, row, column),
   }));
@@ -121,14 +126,13 @@ function predicts(rows: readonly string[]): string {
 }
 
 /** What each row did in this stage: a mark and words. */
-function notesOf(stage: StageDescription, diff: Diff, trace: Trace): (RowNote | undefined)[] {
+function notesOf(stage: StageDescription, diff: Diff, trace: Trace): RowNote[] {
   const changes = diff.stages.find((s) => s.stage === stage.name)?.rows ?? [];
   return Array.from({ length: trace.length }, (_, position): RowNote => {
     const change = changes.find((row) => row.position === position);
     if (change === undefined) return { mark: "+", text: "new row", kind: "moved" };
     if (change.identical) return { mark: "=", text: "identical to the bit", kind: "kept" };
-    const heads = stage.axes[0] === "head" ? " in any head" : "";
-    return { mark: "≠", text: `moved by at most ${size(change.maxAbs)}${heads}`, kind: "moved" };
+    return { mark: "≠", text: `moved by at most ${size(change.maxAbs)}`, kind: "moved" };
   });
 }
 

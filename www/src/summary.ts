@@ -20,7 +20,7 @@ export function inWords({ tokens, trace, before }: State, words: readonly string
   const parts = [whatChanged(tokens, before.tokens, words)];
   if (kept.length > 0) {
     const [rows, are] = kept.length === 1 ? ["row", "is"] : ["rows", "are"];
-    parts.push(`${capital(rows)} ${list(kept)} of all ${diff.stages.length} shared stages ${are} identical to the bit.`);
+    parts.push(`${capital(rows)} ${list(kept)} of all ${diff.stages.length} stages ${are} identical to the bit.`);
   }
   for (const row of moved) {
     const largest = diff.stages

@@ -21,20 +21,25 @@ export interface TableOf {
   readonly range: number;
   /** Whether the mask hides a cell. */
   readonly forbidden?: (row: number, column: number) => boolean;
-  readonly notes?: readonly (RowNote | undefined)[];
+  readonly notes?: readonly RowNote[];
+  /** The header of the column that has the notes in words; without it the rows have their marks alone. */
+  readonly noted?: string;
 }
 
 export function table(of: TableOf): HTMLElement {
-  const notes = of.notes;
   const headers = of.columns.map((column) => element("th", { scope: "col" }, column));
-  const note = notes === undefined ? [] : [element("th", { scope: "col" }, "after the change")];
+  const note = of.noted === undefined ? [] : [element("th", { scope: "col" }, of.noted)];
   const head = element("tr", {}, element("th", { scope: "col" }, of.corner), ...headers, ...note);
   const rows = of.rows.map((label, row) => {
     const cells = of.columns.map((_, column) => cell(of, row, column));
-    const told = notes?.[row];
-    const last = notes === undefined ? [] : [told === undefined ? element("td", { class: "change" }) : noted(told)];
-    const moved = told?.kind === "moved" ? "moved-row" : undefined;
-    return element("tr", { class: moved }, element("th", { scope: "row" }, label), ...cells, ...last);
+    const told = of.notes?.[row];
+    if (told === undefined) return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
+    // The mark stands beside the row's name too: on a phone the words at the row's end are out of sight.
+    const mark = element("span", { class: `mark ${told.kind}`, "aria-hidden": "true" }, told.mark);
+    const header = element("th", { scope: "row" }, label, mark);
+    if (of.noted === undefined) header.append(element("span", { class: "hidden-text" }, ` ${told.text}`));
+    const words = of.noted === undefined ? [] : [noted(told)];
+    return element("tr", { class: `${told.kind}-row` }, header, ...cells, ...words);
   });
   const made = element(
     "table",

@@ -269,9 +269,9 @@ fn did_you_mean(nearest: &[String]) -> String {
 /// Distance is the number of single-letter insertions, deletions and substitutions (Levenshtein 1966),
 /// letter case set aside; the last parts of a dotted name stand for the whole, one letter dearer.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let letters = |text: &str| text.chars().map(|c| c.to_ascii_lowercase()).collect::<Vec<_>>();
     // A name of any length can be asked for; the work is bounded by looking at its head only.
-    let wanted: Vec<char> = name.chars().take(64).flat_map(char::to_lowercase).collect();
+    let wanted: Vec<char> = name.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
     let closest = |candidate: &str| {
         let parts = candidate.match_indices('.').map(|(dot, _)| (1, &candidate[dot + 1..]));
         let near = parts.chain([(0, candidate)]).filter_map(|(dearer, part)| {

@@ -26,6 +26,10 @@ fn value(js: JsValue) -> Value {
 }
 
 fn scalar(js: JsValue) -> Value {
+    // `undefined` is an option left out; `null` is a value, and the wrong one.
+    if js.is_null() {
+        return Value::Other("null".into());
+    }
     if js.is_object() || js.is_function() || js.is_symbol() {
         let kind = js.js_typeof().as_string().unwrap_or_default();
         return Value::Other(format!("a value of type {kind}"));

@@ -1,0 +1,120 @@
+/** Thousands of random options and prompts: only results or GlassformerErrors come back. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { CausalLanguageModel, GlassformerError, Trace } from "glassformer";
+
+const NAMES = [
+  ...Object.keys(new CausalLanguageModel({ nVocab: 2 }).options),
+  ...["words", "window", "rotary", "alibiSlopes", "n_heads", "__proto__", "constructor", "toString", ""],
+];
+
+const small = (min, max) => fc.integer({ min, max });
+/** Mostly a size that may do, so that many options make a model; now and then anything a number can be. */
+const size = (min, max) =>
+  fc.oneof(
+    { weight: 20, arbitrary: small(min, max) },
+    fc.constantFrom(0, -1, 1.5, Number.NaN, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53, 1e300, -0),
+  );
+const anything = fc.oneof(
+  { weight: 4, arbitrary: size(0, 12) },
+  fc.constantFrom("lesson", "rustlab", "gpt2", "relu", "gelu", "silu", "layer", "causal", "random", "float32", "dense"),
+  fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true, withTypedArray: true, maxDepth: 2 }),
+  fc.double(),
+  fc.bigInt(),
+  fc.constant(Symbol("s")),
+  fc.constant(() => 3),
+);
+const sizes = fc.record(
+  {
+    nVocab: size(1, 12),
+    nModel: size(1, 12),
+    nHeads: size(1, 3),
+    nBlocks: size(1, 3),
+    nHidden: size(1, 12),
+    maxContext: size(4, 12),
+  },
+  { requiredKeys: ["nVocab"] },
+);
+const oddities = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), fc.string()), anything), { maxLength: 3 });
+const rest = fc.oneof(fc.constant([]), oddities);
+const id = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: -1, max: 8 }) }, anything);
+const prompt = fc.oneof({ weight: 8, arbitrary: fc.array(id, { maxLength: 9 }) }, anything);
+
+/** The result of a call, or undefined where it was refused; anything else that is thrown fails the test. */
+function attempt(call) {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof GlassformerError) return undefined;
+    throw error;
+  }
+}
+
+function isAnswer(trace, prompt) {
+  assert.ok(trace instanceof Trace);
+  assert.equal(trace.length, prompt.length);
+  for (const name of trace.stages) {
+    const { data, shape } = trace.get(name);
+    assert.equal(data.length, shape.reduce((product, n) => product * n, 1));
+    for (const x of data) assert.ok(Number.isFinite(x) || (x === Number.NEGATIVE_INFINITY && name.endsWith("scores")));
+  }
+}
+
+test("options of any kind make a model or are refused", () => {
+  const counts = { models: 0, refused: 0 };
+  fc.assert(
+    fc.property(sizes, rest, prompt, (base, more, ids) => {
+      const options = { ...base };
+      for (const [name, value] of more) {
+        Object.defineProperty(options, name, { value, enumerable: true, configurable: true, writable: true });
+      }
+      const model = attempt(() => new CausalLanguageModel(options));
+      if (model === undefined) {
+        counts.refused += 1;
+        return;
+      }
+      counts.models += 1;
+      const trace = attempt(() => model.respondTo(ids));
+      if (trace !== undefined) isAnswer(trace, ids);
+      model.free();
+    }),
+    { numRuns: 4000 },
+  );
+  // A generator that made only one kind would prove nothing.
+  assert.ok(counts.models > 100 && counts.refused > 100, JSON.stringify(counts));
+});
+
+test("one model answers or refuses any prompt, and a refusal leaves it as it was", () => {
+  const model = new CausalLanguageModel({ nVocab: 7, maxContext: 8 });
+  const before = model.respondTo([0, 1, 2]).logits.data;
+  let answers = 0;
+  fc.assert(
+    fc.property(prompt, (ids) => {
+      const trace = attempt(() => model.respondTo(ids));
+      if (trace !== undefined) {
+        isAnswer(trace, ids);
+        answers += 1;
+      }
+      assert.deepEqual(model.respondTo([0, 1, 2]).logits.data, before);
+    }),
+    { numRuns: 4000 },
+  );
+  assert.ok(answers > 100, String(answers));
+});
+
+test("anything at all is a trace to read, or refused", () => {
+  const good = new CausalLanguageModel({ nVocab: 3 }).respondTo([0, 1]).toPlain();
+  const field = fc.constantFrom(...Object.keys(good));
+  fc.assert(
+    fc.property(field, anything, (name, value) => {
+      const trace = attempt(() => Trace.fromPlain({ ...good, [name]: value }));
+      if (trace !== undefined) attempt(() => trace.toJSON());
+      attempt(() => CausalLanguageModel.fromJSON({ format: "glassformer-model-1", options: { nVocab: 3 }, [name]: value }));
+      attempt(() => CausalLanguageModel.fromJSON(value));
+      attempt(() => Trace.fromPlain(value));
+    }),
+    { numRuns: 3000 },
+  );
+});

@@ -1,0 +1,48 @@
+/** The random streams, through the package. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CausalLanguageModel, randomStream } from "glassformer";
+import { golden } from "./support.mjs";
+
+test("draws are NumPy's, seed by seed", () => {
+  const file = golden("numpy/streams.json");
+  const seeds = Object.values(file).filter((value) => value.seed !== undefined);
+  assert.ok(seeds.length >= 5);
+  for (const want of seeds) {
+    const fresh = () => randomStream("numpy", BigInt(want.seed));
+    assert.deepEqual(Array.from(fresh().normal(want.normal.length).data), want.normal);
+    assert.deepEqual(Array.from(fresh().random(want.random.length).data), want.random);
+    const small = want.integers_0_1000;
+    assert.deepEqual(Array.from(fresh().integers(0, 1000, small.length).data), small);
+    const wide = want.integers_0_2p40.map(Number);
+    assert.deepEqual(Array.from(fresh().integers(0, 2 ** 40, wide.length).data), wide);
+    assert.deepEqual(Array.from(fresh().choice(7, file.p, want.choice_7_p.length).data), want.choice_7_p);
+    assert.deepEqual(fresh().normal([2, 3]).tolist(), [want.normal.slice(0, 3), want.normal.slice(3, 6)]);
+  }
+});
+
+test("drawing one by one is drawing all at once", () => {
+  const [one, all] = [randomStream("rand", 13), randomStream("rand", 13)];
+  assert.deepEqual(Array.from({ length: 20 }, () => one.normal()), Array.from(all.normal(20).data));
+});
+
+test("a model made from a stream tells where the stream stood, and is made again from that", () => {
+  for (const kind of ["numpy", "rand"]) {
+    const stream = randomStream(kind, 2n ** 62n);
+    stream.integers(0, 10, 3);
+    const first = new CausalLanguageModel({ nVocab: 7, seed: stream });
+    const second = new CausalLanguageModel({ nVocab: 7, seed: stream });
+    assert.notDeepEqual(first.parameter("head").data, second.parameter("head").data);
+    for (const own of [first, second]) {
+      const again = CausalLanguageModel.fromJSON(JSON.parse(JSON.stringify(own)));
+      for (const { name } of own.parameters) assert.deepEqual(again.parameter(name), own.parameter(name));
+      assert.deepEqual(new CausalLanguageModel(own.options).options, own.options);
+    }
+  }
+});
+
+test("a model of a seed is the model of a fresh stream of that seed", () => {
+  const [seeded, streamed] = [7, randomStream("numpy", 7)].map((seed) => new CausalLanguageModel({ nVocab: 7, seed }));
+  for (const { name } of seeded.parameters) assert.deepEqual(streamed.parameter(name), seeded.parameter(name));
+});
