@@ -4,7 +4,15 @@
  */
 
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { main, ROOT, run, say, step } from "./lib/run.mjs";
@@ -23,7 +31,16 @@ export async function build() {
 
 export async function buildWasm() {
   const { cargo, env } = wasmCargo();
-  const args = ["build", "--release", "--lib", "--package", "glassformer-wasm", "--target", TARGET, "--locked"];
+  const args = [
+    "build",
+    "--release",
+    "--lib",
+    "--package",
+    "glassformer-wasm",
+    "--target",
+    TARGET,
+    "--locked",
+  ];
   await step("Rust to wasm", "npm run build", () => run(cargo, [...args, "--quiet"], { env }));
   const built = join(env.CARGO_TARGET_DIR, TARGET, "release", "glassformer_wasm.wasm");
 
@@ -39,9 +56,17 @@ export async function buildWasm() {
     await run(BINDGEN, ["--out-name", "glassformer_wasm", ...glue], { quiet: true });
     const bound = join(GENERATED, "glassformer_wasm_bg.wasm");
     // What every engine of the last years has, and what rustc assumes.
-    const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types"];
+    const features = [
+      "bulk-memory",
+      "nontrapping-float-to-int",
+      "sign-ext",
+      "mutable-globals",
+      "reference-types",
+    ];
     const enabled = [...features, "multivalue"].map((feature) => `--enable-${feature}`);
-    await run(nodeBin("wasm-opt"), ["-O3", "--strip-producers", ...enabled, bound, "-o", WASM], { quiet: true });
+    await run(nodeBin("wasm-opt"), ["-O3", "--strip-producers", ...enabled, bound, "-o", WASM], {
+      quiet: true,
+    });
     rmSync(bound);
     rmSync(`${bound}.d.ts`, { force: true });
     writeFileSync(join(GENERATED, "bytes.js"), embedded(readFileSync(WASM)));
@@ -63,11 +88,22 @@ export async function buildPackage() {
     const { build } = await import("esbuild");
     rmSync(dist, { recursive: true, force: true });
     mkdirSync(dist, { recursive: true });
-    const common = { bundle: true, target: "es2022", platform: "neutral", logLevel: "warning", legalComments: "none" };
+    const common = {
+      bundle: true,
+      target: "es2022",
+      platform: "neutral",
+      logLevel: "warning",
+      legalComments: "none",
+    };
     const source = (name) => join(PKG, "src", name);
     await Promise.all([
       build({ ...common, entryPoints: [source("index.ts")], format: "esm", outfile: join(dist, "index.js") }),
-      build({ ...common, entryPoints: [source("index.ts")], format: "cjs", outfile: join(dist, "index.cjs") }),
+      build({
+        ...common,
+        entryPoints: [source("index.ts")],
+        format: "cjs",
+        outfile: join(dist, "index.cjs"),
+      }),
       build({ ...common, entryPoints: [source("slim.ts")], format: "esm", outfile: join(dist, "slim.js") }),
     ]);
     copyFileSync(WASM, join(dist, "glassformer.wasm"));

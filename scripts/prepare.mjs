@@ -5,7 +5,16 @@
  * What it installs stands in node_modules and .tools, but for the wasm target of rustup and Debian's packages.
  */
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ask, Failure, main, ROOT, run, say, step } from "./lib/run.mjs";
@@ -91,7 +100,8 @@ async function wasmTarget() {
 
 function ownTarget() {
   const folder = ask("rustc", ["--print", "target-libdir", "--target", TARGET]);
-  const there = folder !== undefined && existsSync(folder) && readdirSync(folder).some((f) => f.startsWith("libcore-"));
+  const there =
+    folder !== undefined && existsSync(folder) && readdirSync(folder).some((f) => f.startsWith("libcore-"));
   return there ? { what: "the toolchain has it", cargo: "cargo", env: {}, flags: [] } : undefined;
 }
 
@@ -128,7 +138,7 @@ async function debianTarget() {
 }
 
 function debianVersion() {
-  const installed = ask("dpkg-query", ["-W", "-f", "${Status}", "rustc-web"])?.includes("ok installed");
+  const installed = ask("dpkg", ["--status", "rustc-web"])?.includes("ok installed");
   return installed ? ask(DEBIAN_RUSTC, ["--version"]) : undefined;
 }
 
@@ -182,7 +192,9 @@ function linker() {
 async function bindgen() {
   const wanted = bindgenVersion();
   if (bindgenToolVersion() !== wanted) {
-    throw new Failure(`tools/bindgen pins ${bindgenToolVersion()} of wasm-bindgen, crate/wasm pins ${wanted}`);
+    throw new Failure(
+      `tools/bindgen pins ${bindgenToolVersion()} of wasm-bindgen, crate/wasm pins ${wanted}`,
+    );
   }
   const works = () => ask(BINDGEN, ["--version"])?.split(" ").at(-1);
   if (works() === wanted && existsSync(TEST_RUNNER)) return say(`wasm-bindgen ${wanted}: there`);
@@ -213,7 +225,8 @@ async function aBrowser() {
   }
   if ((await findBrowser()) === undefined && isDebian()) await debianPackages(["chromium"], "about a minute");
   const browser = await findBrowser();
-  if (browser === undefined) throw new Failure("no Chrome or Chromium", "npx playwright-core install chromium");
+  if (browser === undefined)
+    throw new Failure("no Chrome or Chromium", "npx playwright-core install chromium");
   say(`browser: ${browser}`);
 }
 

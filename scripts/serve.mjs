@@ -39,7 +39,8 @@ function listen(server, port) {
 }
 
 function answer(folder, request, response) {
-  const refuse = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
+  const refuse = (status, text) =>
+    response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
   if (request.method !== "GET" && request.method !== "HEAD") return refuse(405, "only GET and HEAD");
   let path;
   try {

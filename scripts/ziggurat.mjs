@@ -84,16 +84,29 @@ function nextUp(layer) {
 /** Of 2^52, the part of each layer that lies under the next one; of the base, the part before the tail. */
 const numpyUnder = numpy.x
   .slice(0, -1)
-  .map((width, i) => BigInt(Math.trunc((i === 0 ? (R * numpy.f[1]) / 0.004928673233974652 : numpy.x[i + 1] / width) * 2 ** 52)));
+  .map((width, i) =>
+    BigInt(
+      Math.trunc((i === 0 ? (R * numpy.f[1]) / 0.004928673233974652 : numpy.x[i + 1] / width) * 2 ** 52),
+    ),
+  );
 
 /** rand_distr's, from an area of twelve digits, and published with 18 decimals. */
 const published = (values) => values.map((v) => Number(v.toFixed(18)));
 const rand = layers(R, 0.00492867323399);
 
 function rust(title, tables) {
-  const lines = [`//! ${title} Written by scripts/ziggurat.mjs.`, "", "#![allow(clippy::excessive_precision)]"];
+  const lines = [
+    `//! ${title} Written by scripts/ziggurat.mjs.`,
+    "",
+    "#![allow(clippy::excessive_precision)]",
+  ];
   for (const [doc, name, type, values] of tables) {
-    lines.push("", `/// ${doc}`, "#[rustfmt::skip]", `pub(super) const ${name}: [${type}; ${values.length}] = [`);
+    lines.push(
+      "",
+      `/// ${doc}`,
+      "#[rustfmt::skip]",
+      `pub(super) const ${name}: [${type}; ${values.length}] = [`,
+    );
     const words = values.map((v) => (Number.isInteger(v) && type === "f64" ? `${v}.0` : String(v)));
     for (let i = 0; i < words.length; i += 4) lines.push(`    ${words.slice(i, i + 4).join(", ")},`);
     lines.push("];");
@@ -101,7 +114,8 @@ function rust(title, tables) {
   return `${lines.join("\n")}\n`;
 }
 
-const EDGES = "The right edge of each layer; the first is the width that the base layer's area has, the last 0.";
+const EDGES =
+  "The right edge of each layer; the first is the width that the base layer's area has, the last 0.";
 const DENSITIES = "The density at each edge.";
 const UNDER = "Of 2^52, the part of each layer that lies under the next one.";
 

@@ -13,7 +13,11 @@ export class GlassformerError extends Error {
 }
 
 // As with the engine's own errors: on the prototype, so that JSON and printing show code and fields only.
-Object.defineProperty(GlassformerError.prototype, "name", { value: "GlassformerError", configurable: true, writable: true });
+Object.defineProperty(GlassformerError.prototype, "name", {
+  value: "GlassformerError",
+  configurable: true,
+  writable: true,
+});
 
 interface Refusal {
   code: string;

@@ -1,7 +1,7 @@
 /** A trace in the forms that other tools read. */
 
 import type { Plan } from "./plan.js";
-import { toJsonNumber, type Tensor } from "./tensor.js";
+import { type Tensor, toJsonNumber } from "./tensor.js";
 
 /** The part of a trace that is exported. */
 interface Exportable {

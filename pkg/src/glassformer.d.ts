@@ -322,7 +322,11 @@ export class GlassformerError extends Error {
  * module or a response; elsewhere optional. Calling it again does nothing.
  */
 export function init(
-  source?: BufferSource | WebAssembly.Module | Response | Promise<BufferSource | WebAssembly.Module | Response>,
+  source?:
+    | BufferSource
+    | WebAssembly.Module
+    | Response
+    | Promise<BufferSource | WebAssembly.Module | Response>,
 ): Promise<void>;
 
 /** What lives in wasm memory now. */

@@ -28,7 +28,12 @@ export function readOptions(what: string, options: unknown): Record<string, unkn
     for (const [name, value] of Object.entries(options)) {
       // A plain data property, so that an option called "__proto__" is an unknown option and nothing else.
       const data = Array.isArray(value) ? Array.from(value) : value;
-      Object.defineProperty(copy, name, { value: data, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(copy, name, {
+        value: data,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     }
     return copy;
   });
@@ -94,8 +99,16 @@ export function readNumbers(what: string, values: unknown): Float64Array {
 /** Rows of a width: a list of rows, or an object with `data` and `shape` such as a Tensor. */
 export function readRows(rows: unknown, width: number): Float64Array {
   if (typeof rows === "object" && rows !== null && "data" in rows && "shape" in rows) {
-    const shape = Array.from(readNumbers("the shape of rows", reading("rows", () => rows.shape)));
-    const data = readNumbers("rows", reading("rows", () => rows.data));
+    const shape = Array.from(
+      readNumbers(
+        "the shape of rows",
+        reading("rows", () => rows.shape),
+      ),
+    );
+    const data = readNumbers(
+      "rows",
+      reading("rows", () => rows.data),
+    );
     if (shape.length !== 2 || shape[1] !== width || shape[0] * width !== data.length) {
       throw rowsMismatch([shape[0] ?? 1, width], shape);
     }
@@ -105,7 +118,10 @@ export function readRows(rows: unknown, width: number): Float64Array {
   const list = rows as ArrayLike<unknown>;
   const out = calling(() => new Float64Array(count * width));
   for (let t = 0; t < count; t++) {
-    const row = readNumbers(`row ${t}`, reading("rows", () => list[t]));
+    const row = readNumbers(
+      `row ${t}`,
+      reading("rows", () => list[t]),
+    );
     if (row.length !== width) throw rowsMismatch([count, width], [count, row.length]);
     out.set(row, t * width);
   }

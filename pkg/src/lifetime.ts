@@ -32,7 +32,9 @@ export class Handle<T extends Freeable> {
   get(): T {
     if (this.#inner !== undefined) return this.#inner;
     const what = this.#kind === "models" ? "model" : "trace";
-    throw new GlassformerError("freed", `${what} freed: free() was called and it cannot be used any more`, { what });
+    throw new GlassformerError("freed", `${what} freed: free() was called and it cannot be used any more`, {
+      what,
+    });
   }
 
   free(): void {

@@ -5,7 +5,7 @@ import { jsonOptions } from "./export.js";
 import type { Model } from "./generated/glassformer_wasm.js";
 import { invalidOption, readCallOptions, readIds, readNumbers, readOptions, readRows } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
-import { Plan, type Options } from "./plan.js";
+import { type Options, Plan } from "./plan.js";
 import { RandomStream, type StreamPosition } from "./random.js";
 import { Tensor, type TypedArray } from "./tensor.js";
 import { Trace } from "./trace.js";
@@ -137,7 +137,11 @@ function nameOf(name: unknown): string {
 }
 
 function axesOf(layout: string): string[] {
-  return layout === "out,in" ? ["out", "in"] : layout === "in,out" ? ["in", "out"] : ["vocabulary", "coordinate"];
+  return layout === "out,in"
+    ? ["out", "in"]
+    : layout === "in,out"
+      ? ["in", "out"]
+      : ["vocabulary", "coordinate"];
 }
 
 /** Values for a parameter: flat, as rows, or a tensor; whether their number fits is checked by the core. */

@@ -50,7 +50,8 @@ export function readPlain(plain: unknown): {
   const layout = plan.layout(length);
   const cells = layout.reduce((sum, place) => sum + place.size, 0);
   const Expected = plan.dtype === "float64" ? Float64Array : Float32Array;
-  if (!(data instanceof Expected)) throw invalidOption("data", inWords(data), `it must be a ${Expected.name}`);
+  if (!(data instanceof Expected))
+    throw invalidOption("data", inWords(data), `it must be a ${Expected.name}`);
   if (data.length !== cells) throw mismatch("the trace's numbers", cells, data.length);
   return { plan, tokens: ids, length, block: data.slice() };
 }

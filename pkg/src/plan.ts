@@ -36,7 +36,9 @@ export class Plan {
     readonly options: Options,
     readonly fromRows: boolean,
   ) {
-    this.stages = calling(() => wasm().describe_stages(shapeOptions(options), fromRows)) as StageDescription[];
+    this.stages = calling(() =>
+      wasm().describe_stages(shapeOptions(options), fromRows),
+    ) as StageDescription[];
     this.names = Object.freeze(this.stages.map((stage) => stage.name));
     for (const [slot, stage] of this.stages.entries()) {
       this.#slots.set(stage.name, slot);

@@ -33,11 +33,13 @@ export class RandomStream {
   static at(position: StreamPosition): RandomStream {
     const { stream, seed, words, half, ...rest } = readOptions("seed", position);
     const [unknown] = Object.keys(rest);
-    if (unknown !== undefined) throw invalidOption(`seed.${unknown}`, inWords(rest[unknown]), "there is no such field");
+    if (unknown !== undefined)
+      throw invalidOption(`seed.${unknown}`, inWords(rest[unknown]), "there is no such field");
     if (typeof words !== "number" || !Number.isSafeInteger(words) || words < 0) {
       throw invalidOption("seed.words", inWords(words), "it must be a whole number from 0 on");
     }
-    if (typeof half !== "boolean") throw invalidOption("seed.half", inWords(half), "it must be true or false");
+    if (typeof half !== "boolean")
+      throw invalidOption("seed.half", inWords(half), "it must be true or false");
     const whole = typeof seed === "string" && /^\d{1,20}$/.test(seed) ? BigInt(seed) : seed;
     return new RandomStream(stream, whole, words, half);
   }
@@ -94,10 +96,18 @@ export class RandomStream {
     const count = sizes.reduce((product, n) => product * n, 1);
     if (count > 2 ** 32 - 1) {
       const fields = { what: "the draws", bytes: count * 8 };
-      throw new GlassformerError("out_of_memory", `memory for the draws: ${count * 8} bytes are more than can be had`, fields);
+      throw new GlassformerError(
+        "out_of_memory",
+        `memory for the draws: ${count * 8} bytes are more than can be had`,
+        fields,
+      );
     }
     const axes = sizes.map((_, axis) => `axis ${axis}`);
-    return new Tensor(calling(() => draw(count)), sizes, axes);
+    return new Tensor(
+      calling(() => draw(count)),
+      sizes,
+      axes,
+    );
   }
 }
 
@@ -108,11 +118,18 @@ export function randomStream(kind: unknown, seed: unknown): RandomStream {
 function readSeed(seed: unknown): bigint {
   const whole = typeof seed === "number" && Number.isSafeInteger(seed) ? BigInt(seed) : seed;
   if (typeof whole === "bigint" && whole >= 0n && whole < 1n << 64n) return whole;
-  throw invalidOption("seed", inWords(seed), "it must be a whole number from 0 to 2^64-1 (from 2^53 on a BigInt)");
+  throw invalidOption(
+    "seed",
+    inWords(seed),
+    "it must be a whole number from 0 to 2^64-1 (from 2^53 on a BigInt)",
+  );
 }
 
 function readInteger(what: string, value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   const words = inWords(value);
-  throw new GlassformerError("not_an_integer", `${what} must be a whole number, got ${words}`, { what, value: words });
+  throw new GlassformerError("not_an_integer", `${what} must be a whole number, got ${words}`, {
+    what,
+    value: words,
+  });
 }

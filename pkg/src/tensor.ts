@@ -120,7 +120,10 @@ export class Tensor {
     const what = `index of axis ${this.axes[axis]}`;
     if (!Number.isInteger(index)) {
       const value = inWords(index);
-      throw new GlassformerError("not_an_integer", `${what} must be a whole number, got ${value}`, { what, value });
+      throw new GlassformerError("not_an_integer", `${what} must be a whole number, got ${value}`, {
+        what,
+        value,
+      });
     }
     const resolved = index < 0 ? index + size : index;
     if (resolved >= 0 && resolved < size + past) return resolved;

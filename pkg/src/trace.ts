@@ -1,12 +1,12 @@
 /** Everything a forward pass computed. */
 
 import { calling, GlassformerError, inWords } from "./errors.js";
-import { readCallOptions } from "./input.js";
+import { type JsonTrace, jsonOf, rowsOf, safetensorsOf, type TidyRow } from "./export.js";
 import type { Trace as WasmTrace } from "./generated/glassformer_wasm.js";
+import { readCallOptions } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
-import { Plan, type Place, type StageDescription } from "./plan.js";
-import { readPlain, writePlain, type PlainTrace } from "./plain.js";
-import { jsonOf, rowsOf, safetensorsOf, type JsonTrace, type TidyRow } from "./export.js";
+import { type PlainTrace, readPlain, writePlain } from "./plain.js";
+import type { Place, Plan, StageDescription } from "./plan.js";
 import { Tensor, type TypedArray } from "./tensor.js";
 import { wasm } from "./wasm.js";
 

@@ -53,7 +53,8 @@ export function init(source?: Source | Promise<Source>): Promise<void> {
 
 async function start(source?: Source | Promise<Source>): Promise<void> {
   const given = (await source) ?? embedded?.();
-  if (given === undefined) throw notInitialized("init needs the bytes of glassformer.wasm, a Module or a Response");
+  if (given === undefined)
+    throw notInitialized("init needs the bytes of glassformer.wasm, a Module or a Response");
   const module = given instanceof WebAssembly.Module ? given : await compile(await bytesOf(given));
   // Something may have been constructed meanwhile, which compiled at once.
   if (memoryOfInstance === undefined) instantiate(module);

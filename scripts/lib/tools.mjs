@@ -72,7 +72,10 @@ export function wasmCargo() {
 export async function findBrowser() {
   if (process.env.CHROME_PATH) {
     if (existsSync(process.env.CHROME_PATH)) return process.env.CHROME_PATH;
-    throw new Failure(`CHROME_PATH names ${process.env.CHROME_PATH}, which is not there`, "unset CHROME_PATH");
+    throw new Failure(
+      `CHROME_PATH names ${process.env.CHROME_PATH}, which is not there`,
+      "unset CHROME_PATH",
+    );
   }
   const usual = [
     "/usr/bin/google-chrome",

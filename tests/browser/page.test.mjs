@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { serve } from "../../scripts/serve.mjs";
 import { ROOT } from "../../scripts/lib/run.mjs";
+import { serve } from "../../scripts/serve.mjs";
 import { openBrowser } from "./browser.mjs";
 
 let browser;
@@ -56,7 +56,8 @@ function cells(page, stage) {
   );
 }
 
-const row = async (page, stage, position, table = 0) => (await cells(page, stage))[table][position].numbers.join(" ");
+const row = async (page, stage, position, table = 0) =>
+  (await cells(page, stage))[table][position].numbers.join(" ");
 
 test("the prompt of the beginning shows the lesson's numbers", async () => {
   const { page, done } = await open();
@@ -76,7 +77,9 @@ test("cat to dog by one click: the last row moves, the earlier ones say that the
   assert.equal(await row(page, "blocks.0.attention.weights", 2), "0.1624 0.4041 0.4335");
   const hidden = (await cells(page, "blocks.0.hidden"))[0];
   assert.equal(hidden[2].change, "≠ moved by at most 0.3249");
-  for (const stage of await page.locator("[data-stage]").evaluateAll((all) => all.map((e) => e.dataset.stage))) {
+  for (const stage of await page
+    .locator("[data-stage]")
+    .evaluateAll((all) => all.map((e) => e.dataset.stage))) {
     const rows = (await cells(page, stage)).at(-1);
     assert.equal(rows[0].change, "= identical to the bit", stage);
     assert.equal(rows[1].change, "= identical to the bit", stage);
@@ -107,7 +110,11 @@ test("every stage of the trace is a table with token and coordinate headers and 
   assert.equal(await stages.count(), 20);
   for (const stage of await stages.evaluateAll((all) => all.map((e) => e.dataset.stage))) {
     for (const table of await cells(page, stage)) {
-      assert.deepEqual(table.map((r) => r.header), ["0 <start>", "1 the", "2 cat"], stage);
+      assert.deepEqual(
+        table.map((r) => r.header),
+        ["0 <start>", "1 the", "2 cat"],
+        stage,
+      );
       for (const { numbers } of table) {
         for (const text of numbers) assert.match(text, /^(-?\d+\.\d{4}|-∞)$/, stage);
       }
@@ -140,10 +147,16 @@ test("tokens can be appended, removed, and picked at any position", async () => 
   await page.getByRole("button", { name: "Append a token" }).click();
   let hidden = (await cells(page, "blocks.0.hidden"))[0];
   assert.equal(hidden.length, 4);
-  assert.deepEqual(hidden.map((r) => r.change.slice(0, 3)), ["= i", "= i", "= i", "+ n"]);
+  assert.deepEqual(
+    hidden.map((r) => r.change.slice(0, 3)),
+    ["= i", "= i", "= i", "+ n"],
+  );
   await page.getByRole("combobox", { name: "Token at position 1" }).selectOption({ label: "sat" });
   hidden = (await cells(page, "blocks.0.hidden"))[0];
-  assert.deepEqual(hidden.map((r) => r.change.slice(0, 1)), ["=", "≠", "≠", "≠"]);
+  assert.deepEqual(
+    hidden.map((r) => r.change.slice(0, 1)),
+    ["=", "≠", "≠", "≠"],
+  );
   assert.equal(hidden[1].header.startsWith("1 sat"), true);
   await page.getByRole("button", { name: "Start over" }).click();
   assert.equal(await row(page, "blocks.0.hidden", 2), "0.3210 -0.9483 0.0323 1.2465");
@@ -204,7 +217,9 @@ function lowestContrast(page) {
       return canvas.getImageData(0, 0, 1, 1).data;
     };
     const luminance = ([r, g, b]) => {
-      const [x, y, z] = [r, g, b].map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+      const [x, y, z] = [r, g, b].map((c) =>
+        c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
+      );
       return 0.2126 * x + 0.7152 * y + 0.0722 * z;
     };
     const contrasts = [...document.querySelectorAll("td, tbody th, .kept, .moved")].map((cell) => {

@@ -19,8 +19,26 @@ const size = (min, max) =>
   );
 const anything = fc.oneof(
   { weight: 4, arbitrary: size(0, 12) },
-  fc.constantFrom("lesson", "rustlab", "gpt2", "relu", "gelu", "silu", "layer", "causal", "random", "float32", "dense"),
-  fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true, withTypedArray: true, maxDepth: 2 }),
+  fc.constantFrom(
+    "lesson",
+    "rustlab",
+    "gpt2",
+    "relu",
+    "gelu",
+    "silu",
+    "layer",
+    "causal",
+    "random",
+    "float32",
+    "dense",
+  ),
+  fc.anything({
+    withBigInt: true,
+    withNullPrototype: true,
+    withSparseArray: true,
+    withTypedArray: true,
+    maxDepth: 2,
+  }),
   fc.double(),
   fc.bigInt(),
   fc.constant(Symbol("s")),
@@ -37,7 +55,9 @@ const sizes = fc.record(
   },
   { requiredKeys: ["nVocab"] },
 );
-const oddities = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), fc.string()), anything), { maxLength: 3 });
+const oddities = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...NAMES), fc.string()), anything), {
+  maxLength: 3,
+});
 const rest = fc.oneof(fc.constant([]), oddities);
 const id = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: -1, max: 8 }) }, anything);
 const prompt = fc.oneof({ weight: 8, arbitrary: fc.array(id, { maxLength: 9 }) }, anything);
@@ -57,8 +77,12 @@ function isAnswer(trace, prompt) {
   assert.equal(trace.length, prompt.length);
   for (const name of trace.stages) {
     const { data, shape } = trace.get(name);
-    assert.equal(data.length, shape.reduce((product, n) => product * n, 1));
-    for (const x of data) assert.ok(Number.isFinite(x) || (x === Number.NEGATIVE_INFINITY && name.endsWith("scores")));
+    assert.equal(
+      data.length,
+      shape.reduce((product, n) => product * n, 1),
+    );
+    for (const x of data)
+      assert.ok(Number.isFinite(x) || (x === Number.NEGATIVE_INFINITY && name.endsWith("scores")));
   }
 }
 
@@ -111,7 +135,13 @@ test("anything at all is a trace to read, or refused", () => {
     fc.property(field, anything, (name, value) => {
       const trace = attempt(() => Trace.fromPlain({ ...good, [name]: value }));
       if (trace !== undefined) attempt(() => trace.toJSON());
-      attempt(() => CausalLanguageModel.fromJSON({ format: "glassformer-model-1", options: { nVocab: 3 }, [name]: value }));
+      attempt(() =>
+        CausalLanguageModel.fromJSON({
+          format: "glassformer-model-1",
+          options: { nVocab: 3 },
+          [name]: value,
+        }),
+      );
       attempt(() => CausalLanguageModel.fromJSON(value));
       attempt(() => Trace.fromPlain(value));
     }),

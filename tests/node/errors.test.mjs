@@ -76,7 +76,8 @@ test("refused options have their code, and name the option and its value", () =>
 });
 
 test("an option of undefined counts as not given", () => {
-  const { nModel, words } = new CausalLanguageModel({ nVocab: 7, nModel: undefined, words: undefined }).options;
+  const { nModel, words } = new CausalLanguageModel({ nVocab: 7, nModel: undefined, words: undefined })
+    .options;
   assert.deepEqual([nModel, words], [4, undefined]);
 });
 
@@ -127,7 +128,9 @@ test("refused prompts have their code, and the model then answers as before", ()
 test("ids are welcome in any list of numbers", () => {
   const model = new CausalLanguageModel({ nVocab: 7 });
   const want = model.respondTo([0, 1, 2]).logits.data;
-  const lists = [Uint8Array, Int32Array, Uint32Array, Float32Array, Float64Array].map((List) => List.of(0, 1, 2));
+  const lists = [Uint8Array, Int32Array, Uint32Array, Float32Array, Float64Array].map((List) =>
+    List.of(0, 1, 2),
+  );
   for (const ids of [...lists, { length: 3, 0: 0, 1: 1, 2: 2 }, [-0, 1, 2]]) {
     assert.deepEqual(model.respondTo(ids).logits.data, want);
   }
@@ -143,11 +146,27 @@ test("options of a call that this version does not have are refused", () => {
 
 test("a getter or proxy that throws becomes a refusal, and one that calls the model does no harm", () => {
   const model = new CausalLanguageModel({ nVocab: 7 });
-  const thrower = { get length() { throw new Error("mine"); } };
+  const thrower = {
+    get length() {
+      throw new Error("mine");
+    },
+  };
   assert.match(refusal(() => model.respondTo(thrower)).message, /mine/);
-  const trap = new Proxy({}, { ownKeys() { throw "a text"; } });
+  const trap = new Proxy(
+    {},
+    {
+      ownKeys() {
+        throw "a text";
+      },
+    },
+  );
   assert.equal(refusal(() => new CausalLanguageModel(trap)).code, "invalid_option");
-  const nested = { length: 1, get 0() { return model.respondTo([0]).tokens[0]; } };
+  const nested = {
+    length: 1,
+    get 0() {
+      return model.respondTo([0]).tokens[0];
+    },
+  };
   assert.deepEqual(model.respondTo(nested).tokens, [0]);
 });
 
@@ -155,7 +174,13 @@ test("rows that do not fit are refused", () => {
   const model = new CausalLanguageModel({ nVocab: 0, nModel: 4 });
   const cases = [
     [[[1, 2, 3]], "shape_mismatch"],
-    [[[1, 2, 3, 4], [1, 2, 3]], "shape_mismatch"],
+    [
+      [
+        [1, 2, 3, 4],
+        [1, 2, 3],
+      ],
+      "shape_mismatch",
+    ],
     [[], "empty_prompt"],
     [[[1, 2, 3, Number.NaN]], "not_finite"],
     [[[1, 2, 3, "4"]], "not_finite"],
@@ -164,7 +189,8 @@ test("rows that do not fit are refused", () => {
     [{ data: new Float64Array(7), shape: [2, 4] }, "shape_mismatch"],
     [undefined, "not_an_integer"],
   ];
-  for (const [rows, code] of cases) assert.equal(refusal(() => model.respondToRows(rows)).code, code, JSON.stringify(rows));
+  for (const [rows, code] of cases)
+    assert.equal(refusal(() => model.respondToRows(rows)).code, code, JSON.stringify(rows));
   assert.equal(refusal(() => model.respondTo([0])).code, "token_out_of_range");
   assert.deepEqual(model.respondToRows([[1, 2, 3, 4]]).positioned.tolist(), [[1, 2, 3, 4]]);
 });
@@ -182,10 +208,14 @@ test("parameters: unknown names, wrong sizes and numbers that are none change no
   const before = model.parameter("head").data;
   const unknown = refusal(() => model.parameter("blocks.0.attention.querry"));
   assert.deepEqual([unknown.code, unknown.nearest[0]], ["unknown_parameter", "blocks.0.attention.query"]);
-  for (const name of [undefined, 3, Symbol("x"), {}]) assert.equal(refusal(() => model.parameter(name)).code, "unknown_parameter");
+  for (const name of [undefined, 3, Symbol("x"), {}])
+    assert.equal(refusal(() => model.parameter(name)).code, "unknown_parameter");
   assert.equal(refusal(() => model.setParameter("hed", [1])).code, "unknown_parameter");
   assert.equal(refusal(() => model.setParameter("head", [1, 2])).code, "shape_mismatch");
-  assert.equal(refusal(() => model.setParameter("head", { data: before, shape: [7, 4] })).code, "shape_mismatch");
+  assert.equal(
+    refusal(() => model.setParameter("head", { data: before, shape: [7, 4] })).code,
+    "shape_mismatch",
+  );
   assert.equal(refusal(() => model.setParameter("head", before.with(3, Number.NaN))).code, "not_finite");
   assert.equal(refusal(() => model.setParameter("head", "x")).code, "not_an_integer");
   assert.deepEqual(model.parameter("head").data, before);
@@ -200,11 +230,19 @@ test("stages: unknown names are refused with those close to them", () => {
     assert.equal(refusal(() => trace.describe(name)).code, "unknown_stage");
     assert.equal(trace.has(name), false);
   }
-  for (const other of [undefined, {}, 3]) assert.equal(refusal(() => trace.diff(other)).code, "invalid_option");
+  for (const other of [undefined, {}, 3])
+    assert.equal(refusal(() => trace.diff(other)).code, "invalid_option");
 });
 
 test("streams refuse what they cannot draw, and draw nothing then", () => {
-  for (const [kind, seed] of [["xx", 1], ["rand", -1], ["numpy", 1.5], ["numpy", "1"], ["numpy", 2n ** 64n], [undefined, 1]]) {
+  for (const [kind, seed] of [
+    ["xx", 1],
+    ["rand", -1],
+    ["numpy", 1.5],
+    ["numpy", "1"],
+    ["numpy", 2n ** 64n],
+    [undefined, 1],
+  ]) {
     assert.equal(refusal(() => randomStream(kind, seed)).code, "invalid_option");
   }
   const stream = randomStream("numpy", 7);

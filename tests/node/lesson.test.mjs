@@ -27,10 +27,17 @@ test("the printed numbers come out", () => {
   assert.equal(diff.stages.length, 20);
   for (const { stage, rows } of diff.stages) {
     for (const position of [0, 1]) {
-      assert.deepEqual(rows[position], { position, identical: true, changedCells: 0, maxAbs: 0, where: null }, stage);
+      assert.deepEqual(
+        rows[position],
+        { position, identical: true, changedCells: 0, maxAbs: 0, where: null },
+        stage,
+      );
     }
   }
-  assert.deepEqual(diff.rows.map((row) => row.identical), [true, true, false]);
+  assert.deepEqual(
+    diff.rows.map((row) => row.identical),
+    [true, true, false],
+  );
   assert.equal(diff.partsFrom, "embedding");
 });
 
@@ -59,7 +66,10 @@ test("every published trace agrees, stage by stage, to the golden file's own tol
       const got = trace.get(stage).data;
       assert.equal(got.length, flat.length);
       for (const [i, x] of flat.entries()) {
-        assert.ok(Math.abs(got[i] - x) <= 1e-12 + 1e-11 * Math.abs(x), `${name} ${stage}[${i}]: ${got[i]} and not ${x}`);
+        assert.ok(
+          Math.abs(got[i] - x) <= 1e-12 + 1e-11 * Math.abs(x),
+          `${name} ${stage}[${i}]: ${got[i]} and not ${x}`,
+        );
       }
     }
   }
@@ -80,7 +90,10 @@ test("the parameters have the lesson's names, shapes and number", () => {
       ["head", [4, 7], "in,out", 28],
     ],
   );
-  assert.equal(model.parameters.reduce((sum, { count }) => sum + count, 0), 184);
+  assert.equal(
+    model.parameters.reduce((sum, { count }) => sum + count, 0),
+    184,
+  );
   const lesson = golden("lessons/model.json");
   assert.deepEqual(model.parameter("embedding").tolist(), lesson.E);
   assert.deepEqual(model.parameter("head").tolist(), lesson.O);
@@ -89,14 +102,25 @@ test("the parameters have the lesson's names, shapes and number", () => {
 test("the rustlab block goes on drawing from the stream that gave its rows", () => {
   const norm = (tensor) => Math.sqrt(tensor.data.reduce((sum, x) => sum + x * x, 0));
   const close = (got, want) => assert.ok(Math.abs(got - want) <= 1e-14 * want, `${got} and not ${want}`);
-  const options = { nVocab: 0, nModel: 8, nHeads: 2, nHidden: 32, activation: "gelu_tanh", init: "rustlab", finalNorm: false };
+  const options = {
+    nVocab: 0,
+    nModel: 8,
+    nHeads: 2,
+    nHidden: 32,
+    activation: "gelu_tanh",
+    init: "rustlab",
+    finalNorm: false,
+  };
   const stream = randomStream("rand", 13);
   const rows = stream.normal([4, 8]);
   const trace = new CausalLanguageModel({ ...options, seed: stream }).respondToRows(rows);
   close(norm(rows), 6.069769106017517);
   close(norm(trace.afterAttention), 9.195808939486904);
   close(norm(trace.hidden), 10.544696449259169);
-  close(norm(new CausalLanguageModel({ ...options, seed: 14 }).respondToRows(trace.hidden).hidden), 14.851626305639892);
+  close(
+    norm(new CausalLanguageModel({ ...options, seed: 14 }).respondToRows(trace.hidden).hidden),
+    14.851626305639892,
+  );
 });
 
 test("a row does not change by a bit when tokens are appended, in either element type", () => {
@@ -114,7 +138,9 @@ test("a row does not change by a bit when tokens are appended, in either element
 });
 
 test("a float32 model agrees with the float64 one to float32's precision", () => {
-  const [wide, narrow] = ["float64", "float32"].map((dtype) => new CausalLanguageModel({ nVocab: 7, dtype }).respondTo([0, 1, 2]));
+  const [wide, narrow] = ["float64", "float32"].map((dtype) =>
+    new CausalLanguageModel({ nVocab: 7, dtype }).respondTo([0, 1, 2]),
+  );
   assert.ok(narrow.hidden.data instanceof Float32Array);
   for (const [i, x] of wide.probabilities.data.entries()) {
     assert.ok(Math.abs(narrow.probabilities.data[i] - x) < 8 * 2 ** -24);

@@ -15,7 +15,9 @@ const want = Array.from(new CausalLanguageModel({ nVocab: 7 }).respondTo([0, 1, 
 /** Runs a module in a fresh process and gives back the JSON it prints. */
 function fresh(code, type = "module") {
   const args = [`--input-type=${type}`, "--eval", code];
-  return JSON.parse(execFileSync(process.execPath, args, { cwd: import.meta.dirname ?? process.cwd(), encoding: "utf8" }));
+  return JSON.parse(
+    execFileSync(process.execPath, args, { cwd: import.meta.dirname ?? process.cwd(), encoding: "utf8" }),
+  );
 }
 
 const ANSWER = "Array.from(new CausalLanguageModel({ nVocab: 7 }).respondTo([0, 1, 2]).logits.data)";
@@ -64,7 +66,8 @@ test("slim says what is missing or wrong, and can be given the right bytes after
     console.log(JSON.stringify(told))`;
   const told = fresh(code);
   assert.equal(told.length, 8);
-  for (const [name, errorCode] of told) assert.deepEqual([name, errorCode], ["GlassformerError", "not_initialized"]);
+  for (const [name, errorCode] of told)
+    assert.deepEqual([name, errorCode], ["GlassformerError", "not_initialized"]);
   assert.match(told[0][2], /call init/);
   assert.match(told[2][2], /3c 21 64 6f; that is how a web page begins/);
   assert.match(told[3][2], /404/);
@@ -88,7 +91,10 @@ test("a worker computes the same bits, and a trace comes over as its plain copy"
 });
 
 test("the root module asks for nothing: no import, no fetch, no top-level await", () => {
-  const text = readFileSync(require.resolve("glassformer/package.json").replace("package.json", "dist/index.js"), "utf8");
+  const text = readFileSync(
+    require.resolve("glassformer/package.json").replace("package.json", "dist/index.js"),
+    "utf8",
+  );
   assert.doesNotMatch(text, /^\s*import[\s{*"]/m);
   assert.doesNotMatch(text, /import\.meta|\bfetch\s*\(|\brequire\s*\(|^await /m);
 });

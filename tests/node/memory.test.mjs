@@ -41,7 +41,12 @@ test("small and large traces outlive their model until their own free()", () => 
     assert.deepEqual(trace.hidden, hidden);
     trace.free();
     trace.free();
-    for (const call of [() => trace.hidden, () => trace.toPlain(), () => trace.toJSON(), () => trace.diff(trace)]) {
+    for (const call of [
+      () => trace.hidden,
+      () => trace.toPlain(),
+      () => trace.toJSON(),
+      () => trace.diff(trace),
+    ]) {
       assert.equal(refusal(call).code, "freed");
     }
     assert.equal(hidden.at(0, 0), hidden.data[0]);

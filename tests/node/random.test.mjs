@@ -24,7 +24,10 @@ test("draws are NumPy's, seed by seed", () => {
 
 test("drawing one by one is drawing all at once", () => {
   const [one, all] = [randomStream("rand", 13), randomStream("rand", 13)];
-  assert.deepEqual(Array.from({ length: 20 }, () => one.normal()), Array.from(all.normal(20).data));
+  assert.deepEqual(
+    Array.from({ length: 20 }, () => one.normal()),
+    Array.from(all.normal(20).data),
+  );
 });
 
 test("a model made from a stream tells where the stream stood, and is made again from that", () => {
@@ -43,6 +46,9 @@ test("a model made from a stream tells where the stream stood, and is made again
 });
 
 test("a model of a seed is the model of a fresh stream of that seed", () => {
-  const [seeded, streamed] = [7, randomStream("numpy", 7)].map((seed) => new CausalLanguageModel({ nVocab: 7, seed }));
-  for (const { name } of seeded.parameters) assert.deepEqual(streamed.parameter(name), seeded.parameter(name));
+  const [seeded, streamed] = [7, randomStream("numpy", 7)].map(
+    (seed) => new CausalLanguageModel({ nVocab: 7, seed }),
+  );
+  for (const { name } of seeded.parameters)
+    assert.deepEqual(streamed.parameter(name), seeded.parameter(name));
 });

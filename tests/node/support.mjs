@@ -5,11 +5,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { GlassformerError } from "glassformer";
 
-/** A file of tests/golden, parsed; the tests themselves run from wherever the package is installed. */
+/** The project's folder: the tests run from where the package is installed, not from where they are kept. */
+export function projectRoot() {
+  const root = process.env.GLASSFORMER_ROOT;
+  assert.ok(root, "GLASSFORMER_ROOT names the project's folder; npm test sets it");
+  return root;
+}
+
+/** A file of tests/golden, parsed. */
 export function golden(file) {
-  const folder = process.env.GLASSFORMER_GOLDEN;
-  assert.ok(folder, "GLASSFORMER_GOLDEN names the folder of golden data; npm test sets it");
-  return JSON.parse(readFileSync(join(folder, file), "utf8"));
+  return JSON.parse(readFileSync(join(projectRoot(), "tests", "golden", file), "utf8"));
 }
 
 /** Runs `call`, which must be refused, and gives the error back. */

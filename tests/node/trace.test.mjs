@@ -44,7 +44,10 @@ test("every stage is there, in execution order, with its shape", () => {
     assert.deepEqual(axes, trace.get(name).axes);
     assert.ok(symbol && kind && meaning.endsWith(".") && formula.includes("="), name);
     for (const input of inputs) {
-      assert.ok(/^(tokens|parameter .+)$/.test(input) || trace.stages.indexOf(input) < trace.stages.indexOf(name), input);
+      assert.ok(
+        /^(tokens|parameter .+)$/.test(input) || trace.stages.indexOf(input) < trace.stages.indexOf(name),
+        input,
+      );
     }
   }
 });
@@ -95,13 +98,22 @@ test("TransformerLens hook names give its axis order with a leading batch axis",
     assert.deepEqual(trace.get(hook).data, trace.get(name).data, hook);
   }
   const query = trace.get("blocks.0.attn.hook_q");
-  assert.deepEqual([query.shape, query.axes], [[1, 3, 2, 2], ["batch", "position", "head", "coordinate"]]);
+  assert.deepEqual(
+    [query.shape, query.axes],
+    [
+      [1, 3, 2, 2],
+      ["batch", "position", "head", "coordinate"],
+    ],
+  );
   assert.equal(query.at(0, 2, 1, 0), trace.get("blocks.0.attention.query").at(1, 2, 0));
 });
 
 test("tidy rows hold every cell once, with its coordinates and token", () => {
   const rows = trace.toRows();
-  const cells = Object.values(STAGES).reduce((sum, shape) => sum + shape.reduce((product, n) => product * n, 1), 0);
+  const cells = Object.values(STAGES).reduce(
+    (sum, shape) => sum + shape.reduce((product, n) => product * n, 1),
+    0,
+  );
   assert.equal(rows.length, cells);
   for (const { stage, head, position, key, token, coordinate, value } of rows) {
     const index = [head, position, key, coordinate].filter((i) => i !== null);
@@ -111,7 +123,11 @@ test("tidy rows hold every cell once, with its coordinates and token", () => {
 });
 
 test("a plain copy passes through structured cloning and gives the same trace", () => {
-  for (const options of [{ nVocab: 7, words: WORDS }, { nVocab: 7, dtype: "float32", seed: 2n ** 60n }, { nVocab: 7, nModel: 64, nBlocks: 4 }]) {
+  for (const options of [
+    { nVocab: 7, words: WORDS },
+    { nVocab: 7, dtype: "float32", seed: 2n ** 60n },
+    { nVocab: 7, nModel: 64, nBlocks: 4 },
+  ]) {
     const own = new CausalLanguageModel(options).respondTo([0, 1, 2, 3, 4, 5, 6]);
     const copy = Trace.fromPlain(structuredClone(own.toPlain()));
     assert.deepEqual([copy.tokens, copy.words, copy.stages], [own.tokens, own.words, own.stages]);
@@ -123,7 +139,9 @@ test("a plain copy passes through structured cloning and gives the same trace", 
 });
 
 test("JSON follows the published schema and loses no bit", () => {
-  const schema = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("glassformer/trace.schema.json"), "utf8"));
+  const schema = JSON.parse(
+    readFileSync(createRequire(import.meta.url).resolve("glassformer/trace.schema.json"), "utf8"),
+  );
   const validate = new Ajv({ strict: true }).compile(schema);
   const rows = new CausalLanguageModel({ nVocab: 0, seed: 2n ** 63n }).respondToRows([[1, 2, 3, 4]]);
   for (const own of [trace, rows]) {
@@ -145,7 +163,9 @@ test("safetensors bytes have the format's header, aligned offsets and the same n
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     const length = Number(view.getBigUint64(0, true));
     assert.equal(length % 8, 0);
-    const { __metadata__: metadata, ...tensors } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+    const { __metadata__: metadata, ...tensors } = JSON.parse(
+      new TextDecoder().decode(bytes.subarray(8, 8 + length)),
+    );
     assert.ok(Object.values(metadata).every((value) => typeof value === "string"));
     assert.deepEqual(JSON.parse(metadata.words), ["<start>", "the", "cat"]);
     assert.deepEqual(Object.keys(tensors), [...own.stages]);
@@ -155,7 +175,10 @@ test("safetensors bytes have the format's header, aligned offsets and the same n
       end = offsets[1];
       assert.deepEqual(shape, own.get(name).shape);
       const width = kind === "F64" ? 8 : 4;
-      const read = (i) => (width === 8 ? view.getFloat64(8 + length + offsets[0] + i * 8, true) : view.getFloat32(8 + length + offsets[0] + i * 4, true));
+      const read = (i) =>
+        width === 8
+          ? view.getFloat64(8 + length + offsets[0] + i * 8, true)
+          : view.getFloat32(8 + length + offsets[0] + i * 4, true);
       for (const [i, x] of own.get(name).data.entries()) assert.ok(Object.is(read(i), x), `${name}[${i}]`);
     }
     assert.equal(8 + length + end, bytes.length);
@@ -172,7 +195,10 @@ test("traces of different models or lengths are compared over what both have, or
 
 test("a model's JSON carries options, seed and the parameters that were set", () => {
   const own = new CausalLanguageModel({ nVocab: 7, seed: 2n ** 63n, words: WORDS });
-  own.setParameter("head", own.parameter("head").data.map((x) => 2 * x));
+  own.setParameter(
+    "head",
+    own.parameter("head").data.map((x) => 2 * x),
+  );
   const json = JSON.parse(JSON.stringify(own));
   assert.deepEqual(Object.keys(json.parameters), ["head"]);
   const again = CausalLanguageModel.fromJSON(json);
@@ -185,8 +211,14 @@ test("setting a parameter changes later traces and no earlier one", () => {
   const before = own.respondTo([0, 1]);
   const kept = before.logits.data;
   const head = own.parameter("head");
-  own.setParameter("head", head.tolist().map((row) => row.map((x) => -x)));
-  assert.deepEqual(own.respondTo([0, 1]).logits.data, kept.map((x) => -x));
+  own.setParameter(
+    "head",
+    head.tolist().map((row) => row.map((x) => -x)),
+  );
+  assert.deepEqual(
+    own.respondTo([0, 1]).logits.data,
+    kept.map((x) => -x),
+  );
   assert.deepEqual(before.logits.data, kept);
   own.setParameter("head", head);
   assert.deepEqual(own.respondTo([0, 1]).logits.data, kept);

@@ -68,7 +68,8 @@ fn numpys_tail_stands_where_it_stood_within_an_ulp() {
         let mut rng = RandomStream::numpy(seed);
         let draws: Vec<f64> = (0..20_000).map(|_| rng.normal()).collect();
         // The file lists the first four of them.
-        let tail = draws.iter().enumerate().filter(|(_, x)| x.abs() > 3.654152885361009).take(positions.len());
+        let tail =
+            draws.iter().enumerate().filter(|(_, x)| x.abs() > 3.654152885361009).take(positions.len());
         for ((at, &got), (position, want)) in tail.zip(positions.iter().zip(values)) {
             assert_eq!(at as u64, position.as_u64().unwrap(), "seed {seed}");
             assert!(ulps(got, want) <= 1, "seed {seed}: {got} and not {want}");

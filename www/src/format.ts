@@ -16,7 +16,12 @@ export function size(x: number): string {
 export function list(positions: readonly number[]): string {
   const first = positions[0];
   const last = positions.at(-1);
-  if (positions.length > 3 && first !== undefined && last !== undefined && last - first === positions.length - 1) {
+  if (
+    positions.length > 3 &&
+    first !== undefined &&
+    last !== undefined &&
+    last - first === positions.length - 1
+  ) {
     return `${first} to ${last}`;
   }
   if (positions.length < 2) return positions.join();

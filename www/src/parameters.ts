@@ -9,12 +9,20 @@ export function parameters(model: CausalLanguageModel, words: readonly string[])
   const total = list.reduce((sum, { count }) => sum + count, 0);
   byId("parameters").append(
     element("h2", { id: "parameters-title" }, `Parameters: ${total} in all`),
-    element("p", {}, "What the stages above were computed with. They are random, drawn from the seed: nothing was learned."),
+    element(
+      "p",
+      {},
+      "What the stages above were computed with. They are random, drawn from the seed: nothing was learned.",
+    ),
     ...list.map((parameter) => parameterPanel(model, parameter, words)),
   );
 }
 
-function parameterPanel(model: CausalLanguageModel, parameter: Parameter, words: readonly string[]): HTMLElement {
+function parameterPanel(
+  model: CausalLanguageModel,
+  parameter: Parameter,
+  words: readonly string[],
+): HTMLElement {
   const { name, shape, layout, count } = parameter;
   const heading = element("h3", {}, element("code", {}, name), ` · ${shape.join(" × ")} = ${count}`);
   const body = element("div", { class: "body" });

@@ -19,7 +19,9 @@ export function promptControls(store: Store, words: readonly string[]): void {
   const append = byId("append") as HTMLButtonElement;
   const remove = byId("remove") as HTMLButtonElement;
   // A new token repeats the last one: what is new is then the position alone.
-  append.addEventListener("click", () => store.change([...store.state.tokens, store.state.tokens.at(-1) ?? 0]));
+  append.addEventListener("click", () =>
+    store.change([...store.state.tokens, store.state.tokens.at(-1) ?? 0]),
+  );
   remove.addEventListener("click", () => store.change(store.state.tokens.slice(0, -1)));
   byId("reset").addEventListener("click", () => store.reset());
 
@@ -55,5 +57,9 @@ function pick(store: Store, position: number, words: readonly string[]): HTMLLIE
   select.addEventListener("change", () => {
     store.change(store.state.tokens.map((id, at) => (at === position ? Number(select.value) : id)));
   });
-  return element("li", {}, element("label", {}, element("span", { class: "quiet" }, String(position)), select));
+  return element(
+    "li",
+    {},
+    element("label", {}, element("span", { class: "quiet" }, String(position)), select),
+  );
 }

@@ -139,7 +139,10 @@ function notesOf(stage: StageDescription, diff: Diff, trace: Trace): RowNote[] {
 /** Weights and probabilities are shaded up to 1, everything else up to its own largest. */
 function rangeOf(stage: StageDescription, tensor: Tensor): number {
   if (stage.kind === "softmax") return 1;
-  return Array.from(tensor.data).reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+  return Array.from(tensor.data).reduce(
+    (most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most),
+    0,
+  );
 }
 
 function legendOf(stage: StageDescription, range: number): string {
@@ -152,7 +155,8 @@ function legendOf(stage: StageDescription, range: number): string {
 async function copyNumbers(button: HTMLButtonElement, tensor: Tensor): Promise<void> {
   const width = tensor.shape.at(-1) ?? 1;
   const lines: string[] = [];
-  for (let i = 0; i < tensor.size; i += width) lines.push(Array.from(tensor.data.slice(i, i + width), String).join("\t"));
+  for (let i = 0; i < tensor.size; i += width)
+    lines.push(Array.from(tensor.data.slice(i, i + width), String).join("\t"));
   const label = button.textContent;
   try {
     await navigator.clipboard.writeText(`${lines.join("\n")}\n`);

@@ -6,7 +6,9 @@ export interface State {
   readonly tokens: readonly number[];
   readonly trace: Trace;
   /** The prompt that was shown before, and the difference from it; absent at the start. */
-  readonly before: { readonly tokens: readonly number[]; readonly trace: Trace; readonly diff: Diff } | undefined;
+  readonly before:
+    | { readonly tokens: readonly number[]; readonly trace: Trace; readonly diff: Diff }
+    | undefined;
 }
 
 export class Store {

@@ -20,11 +20,15 @@ export function inWords({ tokens, trace, before }: State, words: readonly string
   const parts = [whatChanged(tokens, before.tokens, words)];
   if (kept.length > 0) {
     const [rows, are] = kept.length === 1 ? ["row", "is"] : ["rows", "are"];
-    parts.push(`${capital(rows)} ${list(kept)} of all ${diff.stages.length} stages ${are} identical to the bit.`);
+    parts.push(
+      `${capital(rows)} ${list(kept)} of all ${diff.stages.length} stages ${are} identical to the bit.`,
+    );
   }
   for (const row of moved) {
     const largest = diff.stages
-      .flatMap((stage) => stage.rows.filter((r) => r.position === row.position).map((r) => ({ ...r, stage: stage.stage })))
+      .flatMap((stage) =>
+        stage.rows.filter((r) => r.position === row.position).map((r) => ({ ...r, stage: stage.stage })),
+      )
       .reduce((most, r) => (r.maxAbs > most.maxAbs ? r : most));
     const from = row.position === moved[0]?.position ? `, from ${diff.partsFrom} on` : "";
     parts.push(`Row ${row.position} moved by at most ${size(row.maxAbs)} (in ${largest.stage})${from}.`);

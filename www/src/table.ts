@@ -56,7 +56,12 @@ function cell(of: TableOf, row: number, column: number): HTMLTableCellElement {
   const value = of.cell(row, column);
   if (of.forbidden?.(row, column)) {
     const hint = "hidden: a later token";
-    return element("td", { class: "forbidden", title: hint }, four(value), element("span", { class: "hidden-text" }, ` (${hint})`));
+    return element(
+      "td",
+      { class: "forbidden", title: hint },
+      four(value),
+      element("span", { class: "hidden-text" }, ` (${hint})`),
+    );
   }
   const shade = of.range > 0 && Number.isFinite(value) ? Math.min(1, Math.abs(value) / of.range) : 0;
   return element(

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::math::Activation;
 use alloc::{format, string::ToString, vec};
 
-/// How the parameters are drawn; see [`crate::init`].
+/// How the parameters are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Init {
     /// The Python lesson's recipe.

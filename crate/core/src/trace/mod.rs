@@ -1,6 +1,6 @@
 //! The record of a forward pass: every stage, every row.
 //!
-//! The pass computes in the record itself ([`Pass`] writes a [`Segment`]), so nothing is copied to be kept.
+//! The pass computes in the record itself (`Pass` writes a `Segment`), so nothing is copied to be kept.
 
 mod pass;
 mod plan;

@@ -16,6 +16,8 @@ use alloc::{format, string::ToString, vec, vec::Vec};
 
 /// A seeded stream of draws.
 #[derive(Clone, Debug)]
+// A stream is made once and lent; a heap allocation would only move its state further away.
+#[allow(clippy::large_enum_variant)]
 pub enum RandomStream {
     /// NumPy's `np.random.default_rng(seed)`.
     Numpy(NumpyStream),

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64;
 
 /// Where the base layer ends and the tail begins, and the reciprocal, as NumPy has them.
 const R: f64 = X[1];
-const RECIPROCAL_R: f64 = 0.273_661_237_329_758_27;
+const RECIPROCAL_R: f64 = 0.273_661_237_329_758_3;
 
 /// The stream of `np.random.default_rng(seed)`: SeedSequence, then PCG64 with the XSL-RR output
 /// (O'Neill 2014, HMC-CS-2014-0905), which is what `rand_pcg` calls `Pcg64`.
