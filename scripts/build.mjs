@@ -110,7 +110,8 @@ export async function buildPackage() {
     for (const name of ["index.d.ts", "index.d.cts", "slim.d.ts"]) {
       copyFileSync(source("glassformer.d.ts"), join(dist, name));
     }
-    for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(join(ROOT, name), join(dist, name));
+    // Where tools look for a package's licences.
+    for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(join(ROOT, name), join(PKG, name));
   });
 }
 
