@@ -1,5 +1,6 @@
 /** A trace in the forms that other tools read. */
 
+import type { JsonTrace, TidyRow } from "./glassformer.js";
 import type { Plan } from "./plan.js";
 import { type Tensor, toJsonNumber } from "./tensor.js";
 
@@ -9,24 +10,6 @@ interface Exportable {
   readonly words: readonly string[];
   readonly stages: readonly string[];
   get(name: string): Tensor;
-}
-
-export interface TidyRow {
-  stage: string;
-  head: number | null;
-  position: number;
-  key: number | null;
-  token: string | null;
-  coordinate: number | null;
-  value: number;
-}
-
-export interface JsonTrace {
-  schema: string;
-  options: Record<string, unknown>;
-  tokens: number[];
-  words: string[];
-  stages: { name: string; axes: string[]; shape: number[]; data: (number | string)[] }[];
 }
 
 /** Names the layout of `toJSON`; the schema itself is `glassformer/trace.schema.json`. */

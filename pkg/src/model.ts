@@ -3,26 +3,14 @@
 import { calling, GlassformerError, inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
 import type { Model } from "./generated/glassformer_wasm.js";
+import type { JsonModel, Parameter, StreamPosition } from "./glassformer.js";
 import { invalidOption, readCallOptions, readIds, readNumbers, readOptions, readRows } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
 import { type Options, Plan } from "./plan.js";
-import { RandomStream, type StreamPosition } from "./random.js";
+import { RandomStream } from "./random.js";
 import { Tensor, type TypedArray } from "./tensor.js";
 import { Trace } from "./trace.js";
 import { wasm } from "./wasm.js";
-
-export interface Parameter {
-  name: string;
-  shape: number[];
-  layout: string;
-  count: number;
-}
-
-export interface JsonModel {
-  format: string;
-  options: Record<string, unknown>;
-  parameters?: Record<string, number[]>;
-}
 
 const FORMAT = "glassformer-model-1";
 

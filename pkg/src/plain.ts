@@ -1,18 +1,10 @@
 /** A trace as a plain object, for `postMessage` and storage, and back. */
 
 import { GlassformerError, inWords } from "./errors.js";
+import type { PlainTrace } from "./glassformer.js";
 import { invalidOption, readNumbers, readOptions } from "./input.js";
 import { Plan } from "./plan.js";
 import type { TypedArray } from "./tensor.js";
-
-export interface PlainTrace {
-  format: string;
-  options: Record<string, unknown>;
-  start: "tokens" | "rows";
-  tokens: number[];
-  length: number;
-  data: TypedArray;
-}
 
 const FORMAT = "glassformer-plain-1";
 

@@ -2,19 +2,10 @@
 
 import { calling, GlassformerError, inWords } from "./errors.js";
 import type { Stream } from "./generated/glassformer_wasm.js";
+import type { StreamPosition } from "./glassformer.js";
 import { invalidOption, readNumbers, readOptions, readShape } from "./input.js";
 import { Tensor, type TypedArray } from "./tensor.js";
 import { wasm } from "./wasm.js";
-
-/** Where a stream stands: enough to go on from there. */
-export interface StreamPosition {
-  readonly stream: "numpy" | "rand";
-  readonly seed: number | string;
-  /** How many 64-bit words were drawn. */
-  readonly words: number;
-  /** Whether half of the last word is still to be used by a 32-bit draw. */
-  readonly half: boolean;
-}
 
 export class RandomStream {
   readonly #kind: "numpy" | "rand";

@@ -1,11 +1,12 @@
 /** Everything a forward pass computed. */
 
 import { calling, GlassformerError, inWords } from "./errors.js";
-import { type JsonTrace, jsonOf, rowsOf, safetensorsOf, type TidyRow } from "./export.js";
+import { jsonOf, rowsOf, safetensorsOf } from "./export.js";
 import type { Trace as WasmTrace } from "./generated/glassformer_wasm.js";
+import type { JsonTrace, PlainTrace, TidyRow } from "./glassformer.js";
 import { readCallOptions } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
-import { type PlainTrace, readPlain, writePlain } from "./plain.js";
+import { readPlain, writePlain } from "./plain.js";
 import type { Place, Plan, StageDescription } from "./plan.js";
 import { Tensor, type TypedArray } from "./tensor.js";
 import { wasm } from "./wasm.js";

@@ -2,11 +2,10 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { projectRoot } from "./support.mjs";
 
-/** What each digest must be: the constants of the native tests. */
-export function expectedDigests() {
-  const text = readFileSync(join(projectRoot(), "tests", "rust", "digest.rs"), "utf8");
+/** What each digest must be: the constants of the native tests, in the project's folder `root`. */
+export function expectedDigests(root) {
+  const text = readFileSync(join(root, "tests", "rust", "digest.rs"), "utf8");
   const rows = text.matchAll(/\(Activation::(\w+), "([0-9a-f]{16})", "([0-9a-f]{16})"\)/g);
   return Array.from(rows, ([, name, float64, float32]) => ({
     activation: name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase(),
