@@ -14,10 +14,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { main, ROOT, run, say, step } from "./lib/run.mjs";
 import { BINDGEN, nodeBin, TARGET, wasmCargo } from "./lib/tools.mjs";
 
+/** This script too decides what becomes of a module. */
+const SELF = fileURLToPath(import.meta.url);
 const PKG = join(ROOT, "pkg");
 const WWW = join(ROOT, "www");
 const GENERATED = join(PKG, "src", "generated");
@@ -46,7 +48,11 @@ export async function buildWasm() {
 
   // wasm-opt takes a while: not again for the same module.
   const stamp = join(GENERATED, "stamp");
-  const digest = createHash("sha256").update(readFileSync(built)).update(readFileSync(BINDGEN)).digest("hex");
+  const digest = createHash("sha256")
+    .update(readFileSync(built))
+    .update(readFileSync(BINDGEN))
+    .update(readFileSync(SELF))
+    .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return say("wasm: unchanged");
 
   await step("wasm-bindgen and wasm-opt", "npm run build", async () => {

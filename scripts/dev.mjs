@@ -41,7 +41,7 @@ async function rebuild() {
 }
 
 await main(async () => {
-  await prepare({ browser: false });
+  await prepare({ forTests: false });
   await build();
   const { url } = await serve(join(ROOT, "www", "dist"), Number(process.env.PORT ?? 8000));
   for (const [folder, steps] of FOLDERS) {

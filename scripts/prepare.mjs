@@ -37,19 +37,23 @@ import {
 
 const MINUTE = 60_000;
 
-/** Prepares what `npm start` needs; with a browser, what `npm test` needs. */
-export async function prepare({ browser }) {
+/** Prepares what `npm start` needs; `forTests`, what `npm test` needs. */
+export async function prepare({ forTests }) {
   await nodeVersion();
   await packages();
   await rust();
   await wasmTarget();
   await bindgen();
-  if (browser) await aBrowser();
+  if (forTests) {
+    await formatterAndLinter();
+    await aBrowser();
+  }
 }
 
 async function nodeVersion() {
   const major = Number(process.versions.node.split(".")[0]);
-  if (major < 20) throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`);
+  if (major >= 20) return;
+  throw new Failure(`Node.js 20 or newer is needed, this is ${process.versions.node}`, "see nodejs.org");
 }
 
 // npm packages: compilers and linters of the TypeScript, wasm-opt, the browser's driver.
@@ -67,16 +71,52 @@ async function packages() {
 // Rust: whatever the machine has, if it is new enough.
 
 async function rust() {
-  const version = ask("rustc", ["--version"])?.match(/(\d+)\.(\d+)/);
+  if (!enough(rustVersion()) && isDebian()) {
+    // Whatever stands in the way (an older rustc of Debian's own) is replaced by the packages' conflict.
+    await debianPackages(
+      ["rustc-web", "cargo-web", "rust-web-src", "rustfmt-web", "rust-web-clippy"],
+      "a minute",
+    );
+  }
+  const version = rustVersion();
+  if (!enough(version) || ask("cargo", ["--version"]) === undefined) {
+    const has = version === undefined ? "there is none on the path" : `this is ${version}`;
+    throw new Failure(
+      `Rust ${oldestRust()} or newer is needed; ${has}`,
+      "see rustup.rs, Rust's own installer",
+    );
+  }
+  if (ask("cc", ["--version"]) === undefined && process.platform !== "win32") {
+    if (isDebian()) await debianPackages(["gcc", "libc6-dev"], "half a minute");
+    else throw new Failure("Rust needs a C linker, and there is no cc", "install a C compiler");
+  }
+  say(`Rust ${version}: there`);
+}
+
+function rustVersion() {
+  return ask("rustc", ["--version"])?.match(/\d+\.\d+/)?.[0];
+}
+
+function enough(version) {
   const [major, minor] = oldestRust().split(".").map(Number);
-  const [, ownMajor, ownMinor] = version ?? [undefined, "0", "0"];
-  const enough = Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor);
-  if (enough && ask("cargo", ["--version"]) !== undefined) return say(`Rust ${ownMajor}.${ownMinor}: there`);
-  const has = version ? `this is ${ownMajor}.${ownMinor}` : "there is none on the path";
-  const byHand = isDebian()
-    ? `${asRoot()}apt-get install rustc-web cargo-web rust-web-src rustfmt-web rust-web-clippy`
-    : "see rustup.rs, the installer of the Rust project";
-  throw new Failure(`Rust ${oldestRust()} or newer is needed; ${has}`, byHand);
+  const [ownMajor, ownMinor] = (version ?? "0.0").split(".").map(Number);
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor);
+}
+
+/** What the tests need besides a compiler; a minimal installation leaves it out. */
+async function formatterAndLinter() {
+  const missing = ["fmt", "clippy"].filter((name) => ask("cargo", [name, "--version"]) === undefined);
+  if (missing.length === 0) return;
+  if (ask("rustup", ["--version"]) !== undefined) {
+    const args = ["component", "add", "rustfmt", "clippy"];
+    await step("rustfmt and clippy: asking rustup", `rustup ${args.join(" ")}`, () =>
+      run("rustup", args, { quiet: true }),
+    );
+  } else if (isDebian()) {
+    await debianPackages(["rustfmt-web", "rust-web-clippy"], "half a minute");
+  } else {
+    throw new Failure(`cargo has no ${missing.join(" and no ")}`, "install Rust's rustfmt and clippy");
+  }
 }
 
 // The library for wasm: the toolchain's own, rustup's, or one built from Debian's sources.
@@ -85,7 +125,11 @@ async function wasmTarget() {
   const wanted = process.env.GLASSFORMER_WASM_ROUTE;
   const routes = { toolchain: ownTarget, rustup: rustupTarget, debian: debianTarget };
   if (wanted !== undefined && !(wanted in routes)) {
-    throw new Failure(`GLASSFORMER_WASM_ROUTE is ${wanted}; it may be ${Object.keys(routes).join(", ")}`);
+    const names = Object.keys(routes).join(", ");
+    throw new Failure(
+      `GLASSFORMER_WASM_ROUTE is ${wanted}; it may be ${names}`,
+      "unset GLASSFORMER_WASM_ROUTE",
+    );
   }
   for (const [name, route] of Object.entries(routes)) {
     if (wanted !== undefined && name !== wanted) continue;
@@ -126,14 +170,17 @@ async function debianTarget() {
     await debianPackages(["rustc-web", "cargo-web", "rust-web-src"], "about half a minute");
   }
   const version = debianVersion();
-  if (version === undefined) throw new Failure(`${DEBIAN_RUSTC} is not the one of rustc-web`);
+  if (version === undefined) {
+    const byHand = `${asRoot()}apt-get install --reinstall rustc-web`;
+    throw new Failure(`${DEBIAN_RUSTC} is not the one of rustc-web`, byHand);
+  }
   const stamp = join(SYSROOT, "version");
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== version) await buildLibrary(version, stamp);
   return {
     what: "Debian's compiler with the library built from its sources",
     cargo: DEBIAN_CARGO,
     env: { RUSTC: DEBIAN_RUSTC },
-    flags: [`--sysroot=${SYSROOT}`, `-Clinker=${linker()}`],
+    flags: [`--sysroot=${SYSROOT}`, `-Clinker=${await linker()}`],
   };
 }
 
@@ -174,15 +221,17 @@ async function buildLibrary(version, stamp) {
   });
 }
 
-/** A linker for wasm: rustup's own, or LLVM's. */
-function linker() {
+/** A linker for wasm: rustup's own, or LLVM's; a version older than the compiler's LLVM may not read its output. */
+async function linker() {
   const toolchain = ask("rustc", ["--print", "sysroot"]);
   const host = ask("rustc", ["-vV"])?.match(/host: (\S+)/)?.[1];
   const places = [
     toolchain && join(toolchain, "lib", "rustlib", host ?? "", "bin", "rust-lld"),
-    ...["wasm-ld", ...[22, 21, 20, 19, 18].map((n) => `wasm-ld-${n}`)].map((name) => join("/usr/bin", name)),
+    ...[22, 21, 20, 19].map((n) => `/usr/bin/wasm-ld-${n}`),
   ];
-  const found = places.find((place) => place && existsSync(place));
+  const find = () => places.find((place) => place && existsSync(place));
+  if (find() === undefined) await debianPackages(["lld-19"], "half a minute");
+  const found = find();
   if (found === undefined) throw new Failure("no linker for wasm", `${asRoot()}apt-get install lld-19`);
   return found;
 }
@@ -251,5 +300,5 @@ async function debianPackages(names, howLong) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => prepare({ browser: true }));
+  await main(() => prepare({ forTests: true }));
 }

@@ -9,7 +9,7 @@ import { serve } from "./serve.mjs";
 
 await main(async () => {
   say("A first start takes some minutes; the next ones take seconds.");
-  await prepare({ browser: false });
+  await prepare({ forTests: false });
   await build();
   const { url } = await serve(join(ROOT, "www", "dist"), Number(process.env.PORT ?? 8000));
   say(`the page is at ${url}  (stop with Ctrl+C)`);

@@ -46,7 +46,7 @@ await main(async () => {
   }
   const names = Object.keys(PHASES).filter((name) => asked.length === 0 || asked.includes(name));
   say("A first run takes some minutes more, to put the tools in place.");
-  await prepare({ browser: true });
+  await prepare({ forTests: true });
   if (names.some((name) => NEED_BUILD.includes(name))) await build();
   const results = [];
   for (const name of names) results.push(await phase(name));
@@ -189,8 +189,25 @@ async function packageTests() {
       .filter((file) => file.endsWith(".test.mjs"))
       .map((file) => join(consumer, folder, file)),
   );
+  // Other models each time; a failure prints the one it was.
+  const native = [
+    "run",
+    "--package",
+    "glassformer-tests",
+    "--example",
+    "native_bits",
+    "--locked",
+    "--quiet",
+    "--",
+  ];
+  const bits = join(RESULTS, "native-bits.jsonl");
+  writeFileSync(bits, await run("cargo", [...native, String(Date.now())], { quiet: true }));
   await run(process.execPath, ["--test", "--test-reporter=spec", ...files], {
     cwd: consumer,
-    env: { GLASSFORMER_ROOT: ROOT, GLASSFORMER_TARBALL: join(RESULTS, tarball) },
+    env: {
+      GLASSFORMER_ROOT: ROOT,
+      GLASSFORMER_NATIVE_BITS: bits,
+      GLASSFORMER_TARBALL: join(RESULTS, tarball),
+    },
   });
 }

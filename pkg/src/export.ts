@@ -2,6 +2,7 @@
 
 import type { JsonTrace, TidyRow } from "./glassformer.js";
 import type { Plan } from "./plan.js";
+import { safetensors } from "./safetensors.js";
 import { type Tensor, toJsonNumber } from "./tensor.js";
 
 /** The part of a trace that is exported. */
@@ -67,38 +68,15 @@ function advance(index: number[], shape: readonly number[]): void {
   }
 }
 
-/** The safetensors format: the header's length in 8 bytes, the header as JSON, the numbers, little-endian. */
 export function safetensorsOf(trace: Exportable, plan: Plan): Uint8Array {
-  const dtype = plan.dtype === "float64" ? "F64" : "F32";
-  const width = plan.dtype === "float64" ? 8 : 4;
   const metadata = {
     format: SCHEMA,
     options: JSON.stringify(jsonOptions(plan.options)),
     tokens: JSON.stringify(trace.tokens),
     words: JSON.stringify(trace.words),
   };
-  const header: Record<string, unknown> = { __metadata__: metadata };
-  let end = 0;
-  const tensors = trace.stages.map((name) => {
-    const { shape, data } = trace.get(name);
-    const start = end;
-    end += data.length * width;
-    header[name] = { dtype, shape, data_offsets: [start, end] };
-    return { start, data };
-  });
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  // Readers may map the numbers where they stand: they begin at a multiple of 8.
-  const begin = 8 + Math.ceil(text.length / 8) * 8;
-  const out = new Uint8Array(begin + end).fill(0x20, 8, begin);
-  const view = new DataView(out.buffer);
-  view.setBigUint64(0, BigInt(begin - 8), true);
-  out.set(text, 8);
-  for (const { start, data } of tensors) {
-    for (const [i, value] of data.entries()) {
-      const place = begin + start + i * width;
-      if (width === 8) view.setFloat64(place, value, true);
-      else view.setFloat32(place, value, true);
-    }
-  }
-  return out;
+  return safetensors(
+    metadata,
+    trace.stages.map((name) => ({ name, tensor: trace.get(name) })),
+  );
 }

@@ -5,9 +5,16 @@
  * V vocabulary, S key positions. Everything is row-major, and the same bits come out on every platform.
  */
 
+declare global {
+  // As TypeScript's own library declares it from "esnext.disposable" on.
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
 export type DType = "float64" | "float32" | "int32";
 
-/** A float seed up to 2^53-1 as a number, any up to 2^64-1 as a BigInt. */
+/** A whole number from 0 to 2^64-1; past 2^53 a BigInt says every one of them exactly. */
 export type Seed = number | bigint;
 
 export interface Options {
@@ -97,6 +104,8 @@ export class CausalLanguageModel {
    * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_finite`.
    */
   respondToRows(rows: ArrayLike<ArrayLike<number>> | Shaped): Trace;
+  /** The parameters as a safetensors file, in their layouts; opens in Python. */
+  toSafetensors(): Uint8Array;
   /** Options, seed, and the parameters that were set. */
   toJSON(): JsonModel;
   static fromJSON(json: JsonModel): CausalLanguageModel;
@@ -115,7 +124,7 @@ export type NumbersInShape = ArrayLike<number> | ArrayLike<ArrayLike<number>> | 
 export interface JsonModel {
   format: string;
   options: Record<string, unknown>;
-  parameters?: Record<string, number[]>;
+  parameters?: Record<string, (number | string)[]>;
 }
 
 export type Nested = number | Nested[];
@@ -125,6 +134,7 @@ export type Range = number | readonly [number?, number?] | null | undefined;
 
 /** Numbers with a shape: a copy of JavaScript's own. */
 export class Tensor {
+  private constructor();
   readonly data: Float64Array | Float32Array | Int32Array;
   readonly shape: readonly number[];
   /** The same as `shape`. */
@@ -146,7 +156,7 @@ export class Tensor {
   tolist(): Nested;
   /** Aligned, four decimals. */
   toString(): string;
-  /** Infinities and NaN as texts, because JSON has no numbers for them. */
+  /** Infinities, NaN and -0 as texts, because JSON has no numbers for them. */
   toJSON(): { dtype: DType; shape: number[]; axes: string[]; data: (number | string)[] };
 }
 
@@ -156,6 +166,7 @@ export interface StageDescription {
   symbol: string;
   axes: string[];
   kind:
+    | "given"
     | "lookup"
     | "function"
     | "sum"
@@ -265,8 +276,10 @@ export class Trace {
 export interface StreamPosition {
   readonly stream: "numpy" | "rand";
   readonly seed: number | string;
+  /** How many 64-bit words were drawn. */
   readonly words: number;
-  readonly half: boolean;
+  /** The half of an earlier word that waits for the next 32-bit draw (NumPy's `uinteger`); null where none does. */
+  readonly half: number | null;
 }
 
 export type Shape = number | ArrayLike<number>;
@@ -321,13 +334,18 @@ export class GlassformerError extends Error {
  * Compiles the wasm off the calling thread. Needed by `glassformer/slim`, which must be given the bytes, a
  * module or a response; elsewhere optional. Calling it again does nothing.
  */
-export function init(
-  source?:
-    | BufferSource
-    | WebAssembly.Module
-    | Response
-    | Promise<BufferSource | WebAssembly.Module | Response>,
-): Promise<void>;
+export function init(source?: WasmSource | Promise<WasmSource>): Promise<void>;
+
+/** The bytes of glassformer.wasm, a response that brings them, or a `WebAssembly.Module`. */
+export type WasmSource = ArrayBuffer | ArrayBufferView | ResponseLike | object;
+
+/** What is used of a `Response`, so that no platform's own types are needed. */
+export interface ResponseLike {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly url: string;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
 
 /** What lives in wasm memory now. */
 export function memory(): { wasmBytes: number; liveModels: number; liveTraces: number };

@@ -24,6 +24,16 @@ export function readOptions(what: string, options: unknown): Record<string, unkn
     throw invalidOption(what, inWords(options), "it must be an object of options");
   }
   return reading(what, () => {
+    if (!isPlain(options)) {
+      throw invalidOption(
+        what,
+        "an object of a class",
+        "it must be a plain object, whose own fields are read",
+      );
+    }
+    const symbol = Object.getOwnPropertySymbols(options)[0];
+    if (symbol !== undefined)
+      throw invalidOption(what, "a field named by a symbol", "there is no such option");
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(options)) {
       // A plain data property, so that an option called "__proto__" is an unknown option and nothing else.
@@ -39,6 +49,12 @@ export function readOptions(what: string, options: unknown): Record<string, unkn
   });
 }
 
+/** Whether an object inherits nothing but what every object does, in whatever realm it was made. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /** The options of a call, none of which may be left over. */
 export function readCallOptions(what: string, options: unknown): void {
   if (options === undefined) return;
@@ -46,23 +62,21 @@ export function readCallOptions(what: string, options: unknown): void {
   if (name !== undefined) throw invalidOption(name, inWords(value), `${what} has no such option`);
 }
 
-function lengthOf(what: string, list: unknown): number {
+function lengthOf(what: string, of: string, list: unknown): number {
   const isList = typeof list === "object" && list !== null && "length" in list;
   const length: unknown = isList ? reading(what, () => list.length) : undefined;
   if (typeof length === "number" && Number.isInteger(length) && length >= 0) return length;
   const value = isList ? `a length of ${inWords(length)}` : inWords(list);
-  throw new GlassformerError("not_an_integer", `${what} must be a list of whole numbers, got ${value}`, {
-    what,
-    value,
-  });
+  const message = `${what} must be a list of ${of}, got ${value}`;
+  throw new GlassformerError("not_an_integer", message, { what, value });
 }
 
 /** Token ids as numbers; whether each is whole and in the vocabulary is the core's to say. */
 export function readIds(ids: unknown, maxContext: number): Float64Array {
-  const length = lengthOf("the prompt", ids);
+  const length = lengthOf("the prompt", "whole numbers", ids);
   // Refused before a list that claims any length is read.
   if (length > maxContext) {
-    const message = `the prompt has ${length} rows; this model reads at most ${maxContext}`;
+    const message = `the prompt has ${length} tokens; this model reads at most ${maxContext}`;
     throw new GlassformerError("context_exceeded", message, { length, maxContext });
   }
   const list = ids as ArrayLike<unknown>;
@@ -79,10 +93,16 @@ export function readIds(ids: unknown, maxContext: number): Float64Array {
   return out;
 }
 
-/** Numbers, flat. */
-export function readNumbers(what: string, values: unknown): Float64Array {
+/** Numbers, flat; a list of another length than `expected` is refused before it is read or copied. */
+export function readNumbers(
+  what: string,
+  values: unknown,
+  expected?: number,
+  refusal?: (length: number) => GlassformerError,
+): Float64Array {
+  const length = lengthOf(what, "numbers", values);
+  if (refusal !== undefined && length !== expected) throw refusal(length);
   if (values instanceof Float64Array) return values;
-  const length = lengthOf(what, values);
   const list = values as ArrayLike<unknown>;
   const out = calling(() => new Float64Array(length));
   for (let position = 0; position < length; position++) {
@@ -96,41 +116,50 @@ export function readNumbers(what: string, values: unknown): Float64Array {
   return out;
 }
 
-/** Rows of a width: a list of rows, or an object with `data` and `shape` such as a Tensor. */
-export function readRows(rows: unknown, width: number): Float64Array {
+/** Rows of a width: a list of rows, or an object with `data` and `shape` such as a Tensor; at most so many. */
+export function readRows(rows: unknown, width: number, most = Number.POSITIVE_INFINITY): Float64Array {
   if (typeof rows === "object" && rows !== null && "data" in rows && "shape" in rows) {
-    const shape = Array.from(
-      readNumbers(
-        "the shape of rows",
-        reading("rows", () => rows.shape),
-      ),
+    const { shape, data } = reading("rows", () => ({ shape: rows.shape, data: rows.data }));
+    const sizes = Array.from(
+      readNumbers("the shape of rows", shape, 2, (length) => rowsMismatch(length, width)),
     );
-    const data = readNumbers(
-      "rows",
-      reading("rows", () => rows.data),
-    );
-    if (shape.length !== 2 || shape[1] !== width || shape[0] * width !== data.length) {
-      throw rowsMismatch([shape[0] ?? 1, width], shape);
-    }
-    return data;
+    const [count] = sizes;
+    checkCount(count, most);
+    if (sizes[1] !== width) throw mismatch("rows", [count, width], sizes);
+    return readNumbers("rows", data, count * width, (length) => mismatch("rows", sizes, [length]));
   }
-  const count = lengthOf("the list of rows", rows);
+  const count = lengthOf("the list of rows", "rows", rows);
+  checkCount(count, most);
   const list = rows as ArrayLike<unknown>;
   const out = calling(() => new Float64Array(count * width));
   for (let t = 0; t < count; t++) {
-    const row = readNumbers(
-      `row ${t}`,
-      reading("rows", () => list[t]),
-    );
-    if (row.length !== width) throw rowsMismatch([count, width], [count, row.length]);
-    out.set(row, t * width);
+    const row = reading("rows", () => list[t]);
+    const wrong = (length: number) => mismatch("rows", [count, width], [count, length]);
+    out.set(readNumbers(`row ${t}`, row, width, wrong), t * width);
   }
   return out;
 }
 
-function rowsMismatch(expected: number[], actual: number[]): GlassformerError {
-  const message = `rows has shape [${actual.join(", ")}], expected [${expected.join(", ")}]`;
-  return new GlassformerError("shape_mismatch", message, { what: "rows", expected, actual });
+function checkCount(length: number, maxContext: number): void {
+  if (length <= maxContext) return;
+  const message = `there are ${length} rows; this model reads at most ${maxContext}`;
+  throw new GlassformerError("context_exceeded", message, { length, maxContext });
+}
+
+function rowsMismatch(axes: number, width: number): GlassformerError {
+  const message = `rows have ${axes} axes, expected 2, the second of size ${width}`;
+  return new GlassformerError("shape_mismatch", message, { what: "rows", expected: [2], actual: [axes] });
+}
+
+/** A refusal of something whose shape does not fit. */
+export function mismatch(
+  what: string,
+  expected: readonly number[],
+  actual: readonly number[],
+): GlassformerError {
+  const message = `${what} has shape [${actual.join(", ")}], expected [${expected.join(", ")}]`;
+  const fields = { what, expected: [...expected], actual: [...actual] };
+  return new GlassformerError("shape_mismatch", message, fields);
 }
 
 /** A shape, as one size or a list of sizes; `undefined` is one number alone. */

@@ -4,11 +4,20 @@ import { calling, GlassformerError, inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
 import type { Model } from "./generated/glassformer_wasm.js";
 import type { JsonModel, Parameter, StreamPosition } from "./glassformer.js";
-import { invalidOption, readCallOptions, readIds, readNumbers, readOptions, readRows } from "./input.js";
+import {
+  invalidOption,
+  mismatch,
+  readCallOptions,
+  readIds,
+  readNumbers,
+  readOptions,
+  readRows,
+} from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
 import { type Options, Plan } from "./plan.js";
 import { RandomStream } from "./random.js";
-import { Tensor, type TypedArray } from "./tensor.js";
+import { safetensors } from "./safetensors.js";
+import { fromJsonNumber, Tensor, toJsonNumber } from "./tensor.js";
 import { Trace } from "./trace.js";
 import { wasm } from "./wasm.js";
 
@@ -28,7 +37,9 @@ export class CausalLanguageModel {
     const { Model } = wasm();
     const position = stream?.position();
     const model = calling(() =>
-      stream === undefined ? new Model(given) : Model.drawn_from(given, stream.lend()),
+      stream === undefined
+        ? new Model(given)
+        : stream.lend((generator) => Model.drawn_from(given, generator)),
     );
     this.#handle = new Handle(model, "models");
     const filledIn = model.options() as Options;
@@ -42,14 +53,20 @@ export class CausalLanguageModel {
 
   parameter(name: string): Tensor {
     const model = this.#handle.get();
-    const data = calling(() => model.parameter(nameOf(name))) as TypedArray;
-    const { shape, layout } = this.parameters.find((p) => p.name === name) as Parameter;
+    const own = this.#find(name);
+    const data = calling(() => {
+      const out = new (this.options.dtype === "float64" ? Float64Array : Float32Array)(own?.count ?? 0);
+      model.parameter_into(nameOf(name), out);
+      return out;
+    });
+    // An unknown name was refused, with those close to it.
+    const { shape, layout } = own as Parameter;
     return new Tensor(data, shape, axesOf(layout));
   }
 
   setParameter(name: string, values: unknown): void {
     const model = this.#handle.get();
-    const own = this.parameters.find((p) => p.name === name);
+    const own = this.#find(name);
     const flat = own === undefined ? new Float64Array() : readParameter(own, values);
     calling(() => model.set_parameter(nameOf(name), flat));
     this.#set.add(name);
@@ -67,14 +84,15 @@ export class CausalLanguageModel {
     const model = this.#handle.get();
     readCallOptions("respondToRows", options);
     const width = this.options.nModel as number;
-    const read = readRows(rows, width);
+    const read = readRows(rows, width, this.options.maxContext as number);
     const trace = calling(() => model.respond_to_rows(read));
     return new Trace(this.#plan("rows"), [], read.length / width, trace);
   }
 
   toJSON(): JsonModel {
     this.#handle.get();
-    const entries = [...this.#set].map((name) => [name, Array.from(this.parameter(name).data)] as const);
+    const values = (name: string) => Array.from(this.parameter(name).data, toJsonNumber);
+    const entries = [...this.#set].map((name) => [name, values(name)] as const);
     return {
       format: FORMAT,
       options: jsonOptions(this.options),
@@ -90,12 +108,28 @@ export class CausalLanguageModel {
     const values = parameters === undefined ? {} : readOptions("parameters", parameters);
     const model = new CausalLanguageModel(given);
     try {
-      for (const [name, list] of Object.entries(values)) model.setParameter(name, list);
+      for (const [name, list] of Object.entries(values)) {
+        model.setParameter(name, Array.isArray(list) ? list.map(fromJsonNumber) : list);
+      }
     } catch (refusal) {
       model.free();
       throw refusal;
     }
     return model;
+  }
+
+  /** The parameters as a safetensors file, in their layouts. */
+  toSafetensors(): Uint8Array {
+    const layouts = Object.fromEntries(this.parameters.map(({ name, layout }) => [name, layout]));
+    const metadata = {
+      format: FORMAT,
+      options: JSON.stringify(jsonOptions(this.options)),
+      layouts: JSON.stringify(layouts),
+    };
+    return safetensors(
+      metadata,
+      this.parameters.map(({ name }) => ({ name, tensor: this.parameter(name) })),
+    );
   }
 
   free(): void {
@@ -104,6 +138,10 @@ export class CausalLanguageModel {
 
   [dispose](): void {
     this.free();
+  }
+
+  #find(name: string): Parameter | undefined {
+    return this.parameters.find((parameter) => parameter.name === name);
   }
 
   #plan(start: "tokens" | "rows"): Plan {
@@ -132,20 +170,21 @@ function axesOf(layout: string): string[] {
       : ["vocabulary", "coordinate"];
 }
 
-/** Values for a parameter: flat, as rows, or a tensor; whether their number fits is checked by the core. */
-function readParameter(own: Parameter, values: unknown): Float64Array {
+/** Values for a parameter: flat, as rows, or a tensor. */
+function readParameter({ name, shape, count }: Parameter, values: unknown): Float64Array {
+  const what = `parameter ${name}`;
+  const wrong = (length: number) => mismatch(what, shape, [length]);
   if (typeof values === "object" && values !== null && "data" in values) {
-    const { data, shape } = values as { data: unknown; shape?: unknown };
-    const given = shape === undefined ? own.shape : Array.from(readNumbers("shape", shape));
-    if (given.length !== own.shape.length || given.some((n, axis) => n !== own.shape[axis])) {
-      const message = `parameter ${own.name} has shape [${given.join(", ")}], expected [${own.shape.join(", ")}]`;
-      const fields = { what: `parameter ${own.name}`, expected: own.shape, actual: given };
-      throw new GlassformerError("shape_mismatch", message, fields);
-    }
-    return readNumbers(`parameter ${own.name}`, data);
+    const { data, shape: given } = values as { data: unknown; shape?: unknown };
+    const sizes = given === undefined ? shape : Array.from(readNumbers(`the shape of ${what}`, given));
+    if (sizes.length !== 2 || sizes[0] !== shape[0] || sizes[1] !== shape[1])
+      throw mismatch(what, shape, sizes);
+    return readNumbers(what, data, count, wrong);
   }
-  const isNested = Array.isArray(values) && typeof values[0] === "object";
-  return isNested ? readRows(values, own.shape[1]) : readNumbers(`parameter ${own.name}`, values);
+  if (!(Array.isArray(values) && typeof values[0] === "object"))
+    return readNumbers(what, values, count, wrong);
+  if (values.length !== shape[0]) throw mismatch(what, shape, [values.length, shape[1]]);
+  return readRows(values, shape[1]);
 }
 
 function deepFrozen(options: Options): Readonly<Options> {

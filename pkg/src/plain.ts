@@ -1,8 +1,8 @@
 /** A trace as a plain object, for `postMessage` and storage, and back. */
 
-import { GlassformerError, inWords } from "./errors.js";
+import { inWords } from "./errors.js";
 import type { PlainTrace } from "./glassformer.js";
-import { invalidOption, readNumbers, readOptions } from "./input.js";
+import { invalidOption, mismatch, readNumbers, readOptions } from "./input.js";
 import { Plan } from "./plan.js";
 import type { TypedArray } from "./tensor.js";
 
@@ -37,18 +37,13 @@ export function readPlain(plain: unknown): {
   const ids = Array.from(readNumbers("tokens", tokens));
   const expected = start === "rows" ? 0 : length;
   if (ids.length !== expected || !ids.every((id) => Number.isInteger(id) && id >= 0)) {
-    throw mismatch("tokens", expected, ids.length);
+    throw mismatch("tokens", [expected], [ids.length]);
   }
   const layout = plan.layout(length);
   const cells = layout.reduce((sum, place) => sum + place.size, 0);
   const Expected = plan.dtype === "float64" ? Float64Array : Float32Array;
   if (!(data instanceof Expected))
     throw invalidOption("data", inWords(data), `it must be a ${Expected.name}`);
-  if (data.length !== cells) throw mismatch("the trace's numbers", cells, data.length);
+  if (data.length !== cells) throw mismatch("the trace's numbers", [cells], [data.length]);
   return { plan, tokens: ids, length, block: data.slice() };
-}
-
-function mismatch(what: string, expected: number, actual: number): GlassformerError {
-  const message = `${what} has shape [${actual}], expected [${expected}]`;
-  return new GlassformerError("shape_mismatch", message, { what, expected: [expected], actual: [actual] });
 }

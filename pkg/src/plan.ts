@@ -5,7 +5,7 @@ import { wasm } from "./wasm.js";
 
 export interface StageDescription {
   name: string;
-  hook: string | null;
+  hooks: string[];
   symbol: string;
   axes: string[];
   kind: string;
@@ -42,7 +42,7 @@ export class Plan {
     this.names = Object.freeze(this.stages.map((stage) => stage.name));
     for (const [slot, stage] of this.stages.entries()) {
       this.#slots.set(stage.name, slot);
-      if (stage.hook !== null) this.#slots.set(stage.hook, slot);
+      for (const hook of stage.hooks) this.#slots.set(hook, slot);
     }
   }
 
@@ -59,10 +59,15 @@ export class Plan {
   slot(name: string): number {
     const slot = this.find(name);
     if (slot !== undefined) return slot;
-    const nearest = typeof name === "string" ? wasm().nearest_names(name, [...this.names]) : [];
+    const nearest = typeof name === "string" ? wasm().nearest_names(name, this.#namesLike(name)) : [];
     const hint = nearest.length > 0 ? `; did you mean ${nearest.join(" or ")}?` : "";
     const message = `there is no stage ${inWords(name)} in this trace${hint}`;
     throw new GlassformerError("unknown_stage", message, { stage: name, nearest });
+  }
+
+  /** The names to compare a misspelt one with: TransformerLens's where it looks like one of those. */
+  #namesLike(name: string): string[] {
+    return name.includes("hook") ? this.stages.flatMap(({ hooks }) => hooks) : [...this.names];
   }
 
   layout(rows: number): readonly Place[] {

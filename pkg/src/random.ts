@@ -1,24 +1,30 @@
 /** Seeded random streams: NumPy's default_rng and Rust's StdRng, draw for draw. */
 
 import { calling, GlassformerError, inWords } from "./errors.js";
-import type { Stream } from "./generated/glassformer_wasm.js";
 import type { StreamPosition } from "./glassformer.js";
 import { invalidOption, readNumbers, readOptions, readShape } from "./input.js";
-import { Tensor, type TypedArray } from "./tensor.js";
+import { Tensor } from "./tensor.js";
 import { wasm } from "./wasm.js";
+
+/** What a stream draws with: made anew for each call, so that a stream holds nothing that must be freed. */
+type Generator = InstanceType<ReturnType<typeof wasm>["Stream"]>;
 
 export class RandomStream {
   readonly #kind: "numpy" | "rand";
   readonly #seed: bigint;
-  readonly #inner: Stream;
+  #words: bigint;
+  #half: number | null;
 
-  constructor(kind: unknown, seed: unknown, words = 0, half = false) {
+  constructor(kind: unknown, seed: unknown, words = 0, half: number | null = null) {
     if (kind !== "numpy" && kind !== "rand") {
       throw invalidOption("stream", inWords(kind), 'it must be "numpy" or "rand"');
     }
     this.#kind = kind;
     this.#seed = readSeed(seed);
-    this.#inner = calling(() => new (wasm().Stream)(kind, this.#seed, BigInt(words), half));
+    this.#words = BigInt(words);
+    this.#half = half;
+    // A position that cannot be is refused now.
+    this.#generator().free();
   }
 
   static at(position: StreamPosition): RandomStream {
@@ -29,76 +35,80 @@ export class RandomStream {
     if (typeof words !== "number" || !Number.isSafeInteger(words) || words < 0) {
       throw invalidOption("seed.words", inWords(words), "it must be a whole number from 0 on");
     }
-    if (typeof half !== "boolean")
-      throw invalidOption("seed.half", inWords(half), "it must be true or false");
+    const isHalf = typeof half === "number" && Number.isInteger(half) && half >= 0 && half < 2 ** 32;
+    if (half !== null && !isHalf) {
+      throw invalidOption("seed.half", inWords(half), "it must be null or 32 bits as a whole number");
+    }
     const whole = typeof seed === "string" && /^\d{1,20}$/.test(seed) ? BigInt(seed) : seed;
-    return new RandomStream(stream, whole, words, half);
+    return new RandomStream(stream, whole, words, half as number | null);
   }
 
   /** Where the stream stands now. */
   position(): StreamPosition {
     const seed = this.#seed <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(this.#seed) : String(this.#seed);
-    return Object.freeze({
-      stream: this.#kind,
-      seed,
-      words: Number(this.#inner.words),
-      half: this.#inner.half,
-    });
+    return Object.freeze({ stream: this.#kind, seed, words: Number(this.#words), half: this.#half });
   }
 
-  /** The stream itself, for a model that goes on drawing from it. */
-  lend(): Stream {
-    return this.#inner;
+  /** Lends the generator for one use, and goes on where it then stands. */
+  lend<T>(use: (generator: Generator) => T): T {
+    const generator = this.#generator();
+    try {
+      const result = calling(() => use(generator));
+      this.#words = generator.words;
+      this.#half = generator.half ?? null;
+      return result;
+    } finally {
+      generator.free();
+    }
   }
 
   normal(shape?: unknown): number | Tensor {
-    return this.#draw(shape, (n) => this.#inner.normal(n));
+    return this.#draw(shape, (generator, out) => generator.normal(out));
   }
 
   random(shape?: unknown): number | Tensor {
-    return this.#draw(shape, (n) => this.#inner.random(n));
+    return this.#draw(shape, (generator, out) => generator.random(out));
   }
 
   integers(low: unknown, high: unknown, shape?: unknown): number | Tensor {
     const [from, to] = [readInteger("low", low), readInteger("high", high)];
     const narrow = from >= -(2 ** 31) && to <= 2 ** 31;
-    const draw = (n: number) => this.#inner.integers(from, to, n);
-    return this.#draw(shape, narrow ? (n) => Int32Array.from(draw(n)) : draw);
+    return this.#draw(shape, (generator, out) => generator.integers(from, to, out), narrow);
   }
 
   choice(n: unknown, p?: unknown, shape?: unknown): number | Tensor {
     const size = readInteger("n", n);
     if (p === undefined || p === null) return this.integers(0, size, shape);
-    const weights = readNumbers("p", p);
-    if (weights.length !== size) {
-      const message = `p has shape [${weights.length}], expected [${size}]`;
-      throw new GlassformerError("shape_mismatch", message, {
-        what: "p",
-        expected: [size],
-        actual: [weights.length],
-      });
-    }
-    return this.#draw(shape, (count) => Int32Array.from(this.#inner.choice(weights, count)));
+    const weights = readNumbers("p", p, size, (length) => {
+      const fields = { what: "p", expected: [size], actual: [length] };
+      return new GlassformerError("shape_mismatch", `p has shape [${length}], expected [${size}]`, fields);
+    });
+    return this.#draw(shape, (generator, out) => generator.choice(weights, out), true);
   }
 
-  #draw(shape: unknown, draw: (count: number) => TypedArray): number | Tensor {
+  #generator(): Generator {
+    const { Stream } = wasm();
+    return calling(() => new Stream(this.#kind, this.#seed, this.#words, this.#half ?? undefined));
+  }
+
+  /** Draws into an array of its own; whole numbers that fit come as 32-bit ones. */
+  #draw(
+    shape: unknown,
+    draw: (generator: Generator, out: Float64Array) => void,
+    narrow = false,
+  ): number | Tensor {
     const sizes = readShape(shape);
-    if (sizes === undefined) return calling(() => draw(1))[0];
-    const count = sizes.reduce((product, n) => product * n, 1);
+    const count = sizes?.reduce((product, n) => product * n, 1) ?? 1;
     if (count > 2 ** 32 - 1) {
       const fields = { what: "the draws", bytes: count * 8 };
-      throw new GlassformerError(
-        "out_of_memory",
-        `memory for the draws: ${count * 8} bytes are more than can be had`,
-        fields,
-      );
+      const message = `memory for the draws: ${count * 8} bytes are more than can be had`;
+      throw new GlassformerError("out_of_memory", message, fields);
     }
+    const out = calling(() => new Float64Array(count));
+    this.lend((generator) => draw(generator, out));
+    if (sizes === undefined) return out[0];
     const axes = sizes.map((_, axis) => `axis ${axis}`);
-    return new Tensor(
-      calling(() => draw(count)),
-      sizes,
-      axes,
-    );
+    return new Tensor(narrow ? calling(() => Int32Array.from(out)) : out, sizes, axes);
   }
 }
 
@@ -107,13 +117,9 @@ export function randomStream(kind: unknown, seed: unknown): RandomStream {
 }
 
 function readSeed(seed: unknown): bigint {
-  const whole = typeof seed === "number" && Number.isSafeInteger(seed) ? BigInt(seed) : seed;
+  const whole = typeof seed === "number" && Number.isInteger(seed) ? BigInt(seed) : seed;
   if (typeof whole === "bigint" && whole >= 0n && whole < 1n << 64n) return whole;
-  throw invalidOption(
-    "seed",
-    inWords(seed),
-    "it must be a whole number from 0 to 2^64-1 (from 2^53 on a BigInt)",
-  );
+  throw invalidOption("seed", inWords(seed), "it must be a whole number from 0 to 2^64-1");
 }
 
 function readInteger(what: string, value: unknown): number {

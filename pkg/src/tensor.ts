@@ -1,6 +1,7 @@
 /** Numbers with a shape, JavaScript's own. */
 
 import { GlassformerError, inWords } from "./errors.js";
+import { invalidOption, mismatch } from "./input.js";
 import { aligned } from "./print.js";
 
 export type TypedArray = Float64Array | Float32Array | Int32Array;
@@ -16,9 +17,14 @@ export class Tensor {
   readonly axes: readonly string[];
 
   constructor(data: TypedArray, shape: readonly number[], axes: readonly string[]) {
+    if (
+      !(Array.isArray(shape) && Array.isArray(axes) && Object.values(DTYPES).some((T) => data instanceof T))
+    ) {
+      throw invalidOption("tensor", inWords(data), "tensors are made by traces, parameters and streams");
+    }
     const size = shape.reduce((product, n) => product * n, 1);
     if (size !== data.length || axes.length !== shape.length) {
-      throw mismatch("tensor", [...shape], [data.length]);
+      throw mismatch("tensor", shape, [data.length]);
     }
     this.data = data;
     this.shape = Object.freeze([...shape]);
@@ -78,7 +84,7 @@ export class Tensor {
   }
 
   item(): number {
-    if (this.data.length !== 1) throw mismatch("tensor asked for its one item", [1], [...this.shape]);
+    if (this.data.length !== 1) throw mismatch("tensor asked for its one item", [1], this.shape);
     return this.data[0];
   }
 
@@ -132,18 +138,13 @@ export class Tensor {
   }
 }
 
-function mismatch(what: string, expected: number[], actual: number[]): GlassformerError {
-  const message = `${what} has shape [${actual.join(", ")}], expected [${expected.join(", ")}]`;
-  return new GlassformerError("shape_mismatch", message, { what, expected, actual });
-}
-
-/** JSON has no infinities and no NaN: they are written as texts. */
+/** JSON has no infinities, no NaN, and writes -0 as 0: they are written as texts. */
 export function toJsonNumber(x: number): number | string {
+  if (Object.is(x, -0)) return "-0";
   return Number.isFinite(x) ? x : String(x);
 }
 
-/** The number that `toJsonNumber` wrote. */
-export function fromJsonNumber(x: unknown): number | undefined {
-  if (typeof x === "number") return x;
-  return x === "-Infinity" || x === "Infinity" || x === "NaN" ? Number(x) : undefined;
+/** The number that `toJsonNumber` wrote; anything else comes back as it is, to be refused by who reads it. */
+export function fromJsonNumber(x: unknown): unknown {
+  return typeof x === "string" && ["-0", "-Infinity", "Infinity", "NaN"].includes(x) ? Number(x) : x;
 }

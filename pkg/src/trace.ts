@@ -4,10 +4,10 @@ import { calling, GlassformerError, inWords } from "./errors.js";
 import { jsonOf, rowsOf, safetensorsOf } from "./export.js";
 import type { Trace as WasmTrace } from "./generated/glassformer_wasm.js";
 import type { JsonTrace, PlainTrace, TidyRow } from "./glassformer.js";
-import { readCallOptions } from "./input.js";
+import { invalidOption, readCallOptions } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
 import { readPlain, writePlain } from "./plain.js";
-import type { Place, Plan, StageDescription } from "./plan.js";
+import { type Place, Plan, type StageDescription } from "./plan.js";
 import { Tensor, type TypedArray } from "./tensor.js";
 import { wasm } from "./wasm.js";
 
@@ -26,6 +26,9 @@ export class Trace {
 
   /** Not for users: `CausalLanguageModel.respondTo` and `Trace.fromPlain` make traces. */
   constructor(plan: Plan, tokens: readonly number[], length: number, numbers: TypedArray | WasmTrace) {
+    if (!(plan instanceof Plan)) {
+      throw invalidOption("trace", inWords(plan), "traces are made by respondTo and Trace.fromPlain");
+    }
     this.#plan = plan;
     this.tokens = Object.freeze([...tokens]);
     const words = plan.options.words as readonly string[] | undefined;
@@ -35,7 +38,7 @@ export class Trace {
     if (ArrayBuffer.isView(numbers)) {
       this.#block = numbers;
     } else if (numbers.bytes <= SMALL) {
-      this.#block = calling(() => numbers.block()) as TypedArray;
+      this.#block = this.#blockOf(numbers);
       numbers.free();
     } else {
       this.#large = new Handle(numbers, "traces");
@@ -52,13 +55,13 @@ export class Trace {
 
   get(name: string): Tensor {
     const slot = this.#plan.slot(name);
-    const { axes, hook } = this.#plan.stages[slot];
+    const { axes, hooks } = this.#plan.stages[slot];
     const tensor = new Tensor(this.#copy(slot), this.#layout[slot].shape, axes);
-    return name === hook ? asHooked(tensor) : tensor;
+    return hooks.includes(name) ? asHooked(tensor) : tensor;
   }
 
   describe(name: string): StageDescription {
-    const { hook: _hook, ...description } = this.#plan.stages[this.#plan.slot(name)];
+    const { hooks: _hooks, ...description } = this.#plan.stages[this.#plan.slot(name)];
     return structuredClone(description) as StageDescription;
   }
 
@@ -92,8 +95,7 @@ export class Trace {
 
   diff(other: Trace): ReturnType<WasmTrace["diff"]> {
     if (!(other instanceof Trace)) {
-      const message = `diff compares with a trace, got ${inWords(other)}`;
-      throw new GlassformerError("invalid_option", message, { option: "other", value: inWords(other) });
+      throw invalidOption("other", inWords(other), "diff compares with a trace");
     }
     return this.#inWasm((a) => other.#inWasm((b) => calling(() => a.diff(b))));
   }
@@ -138,13 +140,27 @@ export class Trace {
     const { offset, size } = this.#layout[slot];
     if (this.#block !== undefined) return this.#block.slice(offset, offset + size);
     const large = this.#handle().get();
-    return calling(() => large.stage(slot)) as TypedArray;
+    return this.#filled(size, (out) => large.stage_into(slot, out));
   }
 
   #all(): TypedArray {
     if (this.#block !== undefined) return this.#block.slice();
-    const large = this.#handle().get();
-    return calling(() => large.block()) as TypedArray;
+    return this.#blockOf(this.#handle().get());
+  }
+
+  #blockOf(numbers: WasmTrace): TypedArray {
+    const { offset, size } = this.#layout[this.#layout.length - 1];
+    return this.#filled(offset + size, (out) => numbers.block_into(out));
+  }
+
+  /** A new array of the trace's type, filled by wasm: allocated here, where a refusal leaves nothing half done. */
+  #filled(size: number, fill: (out: TypedArray) => void): TypedArray {
+    const Type = this.#plan.dtype === "float64" ? Float64Array : Float32Array;
+    return calling(() => {
+      const out = new Type(size);
+      fill(out);
+      return out;
+    });
   }
 
   #handle(): Handle<WasmTrace> {

@@ -13,10 +13,11 @@ import {
   trace_from_block,
 } from "./generated/glassformer_wasm.js";
 
+import type { ResponseLike, WasmSource } from "./glassformer.js";
+
 const bindings = { describe_stages, Model, nearest_names, Stream, stage_shapes, Trace, trace_from_block };
 
 export type Bindings = typeof bindings;
-export type Source = BufferSource | WebAssembly.Module | Response;
 
 let embedded: (() => Uint8Array) | undefined;
 let memoryOfInstance: WebAssembly.Memory | undefined;
@@ -42,7 +43,7 @@ export function wasmBytes(): number {
 }
 
 /** Compiles off the calling thread. Once the module is ready, further calls do nothing. */
-export function init(source?: Source | Promise<Source>): Promise<void> {
+export function init(source?: WasmSource | Promise<WasmSource>): Promise<void> {
   if (memoryOfInstance !== undefined) return Promise.resolve();
   // A call that failed, such as a download, may be made again.
   starting ??= start(source).finally(() => {
@@ -51,7 +52,7 @@ export function init(source?: Source | Promise<Source>): Promise<void> {
   return starting;
 }
 
-async function start(source?: Source | Promise<Source>): Promise<void> {
+async function start(source?: WasmSource | Promise<WasmSource>): Promise<void> {
   const given = (await source) ?? embedded?.();
   if (given === undefined)
     throw notInitialized("init needs the bytes of glassformer.wasm, a Module or a Response");
@@ -60,12 +61,13 @@ async function start(source?: Source | Promise<Source>): Promise<void> {
   if (memoryOfInstance === undefined) instantiate(module);
 }
 
-async function bytesOf(source: BufferSource | Response): Promise<BufferSource> {
-  if (typeof Response !== "undefined" && source instanceof Response) {
-    if (!source.ok) throw notInitialized(`the server answered ${source.status} for ${source.url}`);
-    return source.arrayBuffer();
+async function bytesOf(source: unknown): Promise<BufferSource> {
+  if (typeof source === "object" && source !== null && "arrayBuffer" in source && "ok" in source) {
+    const response = source as ResponseLike;
+    if (!response.ok) throw notInitialized(`the server answered ${response.status} for ${response.url}`);
+    return response.arrayBuffer();
   }
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source as BufferSource;
   throw notInitialized("init takes the bytes of glassformer.wasm, a WebAssembly.Module or a Response");
 }
 

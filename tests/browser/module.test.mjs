@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOT } from "../../scripts/lib/run.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { expectedDigests, traceDigest } from "../node/digest.mjs";
+import { digestOf, expectedDigests, traceDigest } from "../node/digest.mjs";
 import { openBrowser } from "./browser.mjs";
 
 let browser;
@@ -49,14 +49,14 @@ test("every stage has the native bits in the browser", async () => {
   const got = await inPage(
     async ({ code, names }) => {
       const glassformer = await import("./index.js");
-      const digest = new Function(`return ${code}`)();
+      const digest = new Function(`${code}; return traceDigest;`)();
       return names.map((activation) => ({
         activation,
         float64: digest(glassformer, activation, "float64", "lesson"),
         float32: digest(glassformer, activation, "float32", "gpt2"),
       }));
     },
-    { code: traceDigest.toString(), names: expected.map(({ activation }) => activation) },
+    { code: `${digestOf}; ${traceDigest}`, names: expected.map(({ activation }) => activation) },
   );
   assert.deepEqual(got, expected);
 });

@@ -14,7 +14,7 @@ export function expectedDigests(root) {
   }));
 }
 
-/** The digest of three prompts' traces. Uses nothing from outside, so that it can be run in a page as well. */
+/** The digest of three prompts' traces of the model that tests/rust/digest.rs has. */
 export function traceDigest(glassformer, activation, dtype, init) {
   const options = {
     nVocab: 11,
@@ -28,11 +28,18 @@ export function traceDigest(glassformer, activation, dtype, init) {
     init,
   };
   const model = new glassformer.CausalLanguageModel(options);
-  // FNV-1a over the bytes of each cell's bits, as 64-bit words, low byte first.
+  const prompts = [[3], [0, 1, 2, 3], Array.from({ length: 40 }, (_, i) => (i * 7) % 11)];
+  return digestOf(
+    prompts.map((prompt) => model.respondTo(prompt)),
+    dtype,
+  );
+}
+
+/** FNV-1a over the bytes of each cell's bits, as 64-bit words, low byte first. */
+export function digestOf(traces, dtype) {
   let digest = 0xcbf29ce484222325n;
   const word = new DataView(new ArrayBuffer(8));
-  for (const prompt of [[3], [0, 1, 2, 3], Array.from({ length: 40 }, (_, i) => (i * 7) % 11)]) {
-    const trace = model.respondTo(prompt);
+  for (const trace of traces) {
     for (const stage of trace.stages) {
       for (const cell of trace.get(stage).data) {
         word.setBigUint64(0, 0n);

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CausalLanguageModel, randomStream } from "glassformer";
+import { CausalLanguageModel, memory, randomStream, Tensor, Trace } from "glassformer";
 import { refusal } from "./support.mjs";
 
 /** Options that are refused: the options, the code, and what the error must carry. */
 const OPTIONS = [
-  [{ nVocab: 7, nHeads: 3 }, "config_conflict", { options: ["nHeads", "nModel"] }],
-  [{ nVocab: 7, words: ["a"] }, "config_conflict", { options: ["words", "nVocab"] }],
+  [{ nVocab: 7, nHeads: 3 }, "config_conflict", { options: ["nHeads", "nModel"], values: [3, 4] }],
+  [{ nVocab: 7, words: ["a"] }, "config_conflict", { options: ["words", "nVocab"], values: [1, 7] }],
   [{ nVocab: 7, nModel: 0 }, "invalid_option", { option: "nModel", value: "0" }],
   [{ nVocab: 7, nHeads: 0 }, "invalid_option", { option: "nHeads", value: "0" }],
   [{ nVocab: 7, nBlocks: 0 }, "invalid_option", { option: "nBlocks", value: "0" }],
@@ -29,7 +29,7 @@ const OPTIONS = [
   [{ nVocab: 7, seed: 1.5 }, "invalid_option", { option: "seed", value: "1.5" }],
   [{ nVocab: 7, seed: 2n ** 64n }, "invalid_option", { option: "seed", value: "18446744073709551616n" }],
   [{ nVocab: 7, seed: -1n }, "invalid_option", { option: "seed", value: "-1n" }],
-  [{ nVocab: 7, seed: 2 ** 53 }, "invalid_option", { option: "seed", value: "9007199254740992" }],
+  [{ nVocab: 7, seed: 2 ** 64 }, "invalid_option", { option: "seed", value: "18446744073709552000" }],
   [{ nVocab: 7, seed: "7" }, "invalid_option", { option: "seed", value: '"7"' }],
   [{ nVocab: 7, seed: {} }, "invalid_option", { option: "seed" }],
   [{ nVocab: 7, epsilon: -1e-5 }, "invalid_option", { option: "epsilon" }],
@@ -40,7 +40,7 @@ const OPTIONS = [
   [{ nVocab: 7, finalNorm: 1 }, "invalid_option", { option: "finalNorm", value: "1" }],
   [{ nVocab: 7, branchScale: Number.NaN }, "invalid_option", { option: "branchScale" }],
   [{ nVocab: 7, words: "abcdefg" }, "invalid_option", { option: "words" }],
-  [{ nVocab: 2, words: ["a", 1] }, "invalid_option", { option: "words" }],
+  [{ nVocab: 2, words: ["a", 1] }, "invalid_option", { option: "words", value: "1" }],
   // What this version does not have is refused, never ignored.
   [{ nVocab: 7, norm: "rms" }, "invalid_option", { option: "norm", value: '"rms"' }],
   [{ nVocab: 7, normPlacement: "post" }, "invalid_option", { option: "normPlacement" }],
@@ -51,7 +51,9 @@ const OPTIONS = [
   [{ nVocab: 7, feedForward: { experts: 4 } }, "invalid_option", { option: "feedForward" }],
   [{ nVocab: 7, position: "rotary" }, "invalid_option", { option: "position" }],
   [{ nVocab: 7, mask: "none" }, "invalid_option", { option: "mask" }],
-  [{ nVocab: 7, window: 3 }, "invalid_option", { option: "window" }],
+  [{ nVocab: 7, window: 3 }, "invalid_option", { option: "window", value: "3" }],
+  [{ nVocab: 7, rotary: { base: 10 } }, "invalid_option", { option: "rotary" }],
+  [{ nVocab: 7, nBlocks: 10_001 }, "invalid_option", { option: "nBlocks", value: "10001" }],
   [{ nVocab: 7, bias: true }, "invalid_option", { option: "bias" }],
   [{ nVocab: 7, tiedHead: true }, "invalid_option", { option: "tiedHead" }],
   [{ nVocab: 7, headWidth: 3 }, "invalid_option", { option: "headWidth", value: "3" }],
@@ -59,7 +61,6 @@ const OPTIONS = [
   // Sizes that nobody has the memory for.
   [{ nVocab: 4e9, nModel: 1000, nHeads: 1 }, "out_of_memory", {}],
   [{ nVocab: 7, nModel: 4294967295, nHeads: 1 }, "out_of_memory", {}],
-  [{ nVocab: 7, nBlocks: 4294967295 }, "out_of_memory", {}],
   [{ nVocab: 200_000, nModel: 4096, dtype: "float32" }, "out_of_memory", {}],
 ];
 
@@ -70,14 +71,23 @@ test("refused options have their code, and name the option and its value", () =>
     assert.equal(error.code, code, what);
     for (const [name, value] of Object.entries(fields)) assert.deepEqual(error[name], value, what);
   }
-  for (const options of [undefined, null, 7, "nVocab", [], () => {}, Symbol("x")]) {
+  class Options {
+    nVocab = 7;
+  }
+  const inherited = Object.assign(Object.create({ nHeads: 3 }), { nVocab: 7 });
+  const others = [new Options(), new Map([["nVocab", 7]]), inherited, { nVocab: 7, [Symbol("nHeads")]: 3 }];
+  for (const options of [undefined, null, 7, "nVocab", [], () => {}, Symbol("x"), ...others]) {
     assert.equal(refusal(() => new CausalLanguageModel(options)).code, "invalid_option");
   }
 });
 
 test("an option of undefined counts as not given", () => {
-  const { nModel, words } = new CausalLanguageModel({ nVocab: 7, nModel: undefined, words: undefined })
-    .options;
+  const { nModel, words } = new CausalLanguageModel({
+    nVocab: 7,
+    nModel: undefined,
+    words: undefined,
+    window: undefined,
+  }).options;
   assert.deepEqual([nModel, words], [4, undefined]);
 });
 
@@ -185,6 +195,10 @@ test("rows that do not fit are refused", () => {
     [[[1, 2, 3, Number.NaN]], "not_finite"],
     [[[1, 2, 3, "4"]], "not_finite"],
     [[1, 2, 3, 4], "not_an_integer"],
+    [[[1e200, -1e200, 1, 0]], "not_finite"],
+    [{ data: new Float64Array(8), shape: [8] }, "shape_mismatch"],
+    [{ data: new Float64Array(8), shape: [1e9, 4] }, "context_exceeded"],
+    [{ length: 1e9 }, "context_exceeded"],
     [{ data: new Float64Array(8), shape: [4, 2] }, "shape_mismatch"],
     [{ data: new Float64Array(7), shape: [2, 4] }, "shape_mismatch"],
     [undefined, "not_an_integer"],
@@ -258,7 +272,40 @@ test("streams refuse what they cannot draw, and draw nothing then", () => {
     [() => stream.choice(2, [0.5, 0.6]), "invalid_option"],
     [() => stream.choice(2, [0.5, 0.6, 0]), "shape_mismatch"],
     [() => stream.choice(0), "invalid_option"],
+    [() => stream.choice(2, { length: 1e9 }), "shape_mismatch"],
   ];
   for (const [call, code] of bad) assert.equal(refusal(call).code, code, String(call));
   assert.deepEqual(stream.position(), before);
+});
+
+test("arrays of any size are refused by their length, before they are copied, and leave the memory as it was", () => {
+  const model = new CausalLanguageModel({ nVocab: 7 });
+  const rows = new CausalLanguageModel({ nVocab: 0 });
+  const huge = new Float64Array(3e8);
+  const { wasmBytes } = memory();
+  const calls = [
+    [() => model.setParameter("head", huge), "shape_mismatch"],
+    [() => model.setParameter("head", { data: huge }), "shape_mismatch"],
+    [() => rows.respondToRows({ data: huge, shape: [huge.length / 4, 4] }), "context_exceeded"],
+    [() => rows.respondToRows({ data: huge, shape: [2, 4] }), "shape_mismatch"],
+    [() => model.respondTo(huge), "context_exceeded"],
+    [() => randomStream("numpy", 7).choice(7, huge), "shape_mismatch"],
+    [() => randomStream("numpy", 7).choice(huge.length, huge), "invalid_option"],
+  ];
+  for (const [call, code] of calls.slice(0, -1)) assert.equal(refusal(call).code, code, String(call));
+  assert.equal(memory().wasmBytes, wasmBytes);
+  const [call, code] = calls.at(-1);
+  assert.ok([code, "out_of_memory"].includes(refusal(call).code));
+  assert.equal(model.respondTo([0, 1]).length, 2);
+});
+
+test("classes that users are given are not made by hand", () => {
+  for (const make of [
+    () => new Tensor(),
+    () => new Tensor([1], [1], ["x"]),
+    () => new Trace(),
+    () => new Trace({}, [], 1),
+  ]) {
+    assert.equal(refusal(make).code, "invalid_option");
+  }
 });

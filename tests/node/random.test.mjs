@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CausalLanguageModel, randomStream } from "glassformer";
-import { golden } from "./support.mjs";
+import { CausalLanguageModel, memory, randomStream } from "glassformer";
+import { golden, refusal } from "./support.mjs";
 
 test("draws are NumPy's, seed by seed", () => {
   const file = golden("numpy/streams.json");
@@ -34,6 +34,8 @@ test("a model made from a stream tells where the stream stood, and is made again
   for (const kind of ["numpy", "rand"]) {
     const stream = randomStream(kind, 2n ** 62n);
     stream.integers(0, 10, 3);
+    // A half word waits here, in NumPy's stream, while whole words are drawn.
+    stream.normal(5);
     const first = new CausalLanguageModel({ nVocab: 7, seed: stream });
     const second = new CausalLanguageModel({ nVocab: 7, seed: stream });
     assert.notDeepEqual(first.parameter("head").data, second.parameter("head").data);
@@ -41,6 +43,19 @@ test("a model made from a stream tells where the stream stood, and is made again
       const again = CausalLanguageModel.fromJSON(JSON.parse(JSON.stringify(own)));
       for (const { name } of own.parameters) assert.deepEqual(again.parameter(name), own.parameter(name));
       assert.deepEqual(new CausalLanguageModel(own.options).options, own.options);
+    }
+    const { half, ...position } = stream.position();
+    assert.equal(half === null, kind === "rand");
+    for (const wrong of [
+      { half: 0.5 },
+      { half: -1 },
+      { half: 2 ** 32 },
+      { half: true },
+      { words: -1 },
+      { more: 1 },
+    ]) {
+      const call = () => new CausalLanguageModel({ nVocab: 7, seed: { ...position, half, ...wrong } });
+      assert.equal(refusal(call).code, "invalid_option");
     }
   }
 });
@@ -51,4 +66,11 @@ test("a model of a seed is the model of a fresh stream of that seed", () => {
   );
   for (const { name } of seeded.parameters)
     assert.deepEqual(streamed.parameter(name), seeded.parameter(name));
+});
+
+test("streams hold nothing in wasm: a hundred thousand leave its memory as it was", () => {
+  randomStream("rand", 0).normal(1000);
+  const { wasmBytes } = memory();
+  for (let seed = 0; seed < 100_000; seed++) randomStream(seed % 2 ? "rand" : "numpy", seed).normal();
+  assert.equal(memory().wasmBytes, wasmBytes);
 });

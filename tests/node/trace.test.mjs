@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
 import { CausalLanguageModel, Trace } from "glassformer";
+import { refusal } from "./support.mjs";
 
 const WORDS = ["<start>", "the", "cat", "dog", "sat", "slept", "<end>"];
 const model = new CausalLanguageModel({ nVocab: 7, words: WORDS });
@@ -43,6 +44,10 @@ test("every stage is there, in execution order, with its shape", () => {
     const { symbol, axes, kind, meaning, formula, inputs } = trace.describe(name);
     assert.deepEqual(axes, trace.get(name).axes);
     assert.ok(symbol && kind && meaning.endsWith(".") && formula.includes("="), name);
+    const symbols = trace.stages
+      .slice(0, trace.stages.indexOf(name))
+      .map((earlier) => trace.describe(earlier).symbol);
+    assert.ok(!symbols.includes(symbol) && formula.startsWith(symbol), formula);
     for (const input of inputs) {
       assert.ok(
         /^(tokens|parameter .+)$/.test(input) || trace.stages.indexOf(input) < trace.stages.indexOf(name),
@@ -97,6 +102,13 @@ test("TransformerLens hook names give its axis order with a leading batch axis",
     assert.deepEqual(trace.get(hook).shape, [1, ...trace.get(name).shape], hook);
     assert.deepEqual(trace.get(hook).data, trace.get(name).data, hook);
   }
+  const deep = new CausalLanguageModel({ nVocab: 7, nBlocks: 3 }).respondTo([0, 1, 2]);
+  for (const n of [1, 2]) {
+    assert.deepEqual(deep.get(`blocks.${n}.hook_resid_pre`).data, deep.get(`blocks.${n - 1}.hidden`).data);
+  }
+  assert.equal(deep.has("blocks.3.hook_resid_pre"), false);
+  const { nearest } = refusal(() => trace.get("blocks.0.attn.hook_patern"));
+  assert.equal(nearest[0], "blocks.0.attn.hook_pattern");
   const query = trace.get("blocks.0.attn.hook_q");
   assert.deepEqual(
     [query.shape, query.axes],
@@ -193,16 +205,39 @@ test("traces of different models or lengths are compared over what both have, or
   assert.throws(() => trace.diff(narrow), { name: "GlassformerError" });
 });
 
+test("a model's safetensors file holds every parameter in its layout", () => {
+  const own = new CausalLanguageModel({ nVocab: 7, dtype: "float32" });
+  const bytes = own.toSafetensors();
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const length = Number(view.getBigUint64(0, true));
+  const { __metadata__: metadata, ...tensors } = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, 8 + length)),
+  );
+  assert.deepEqual(
+    Object.keys(tensors),
+    own.parameters.map(({ name }) => name),
+  );
+  assert.equal(JSON.parse(metadata.layouts).head, "in,out");
+  for (const { name, shape } of own.parameters) {
+    assert.deepEqual([tensors[name].dtype, tensors[name].shape], ["F32", shape]);
+    const [start, end] = tensors[name].data_offsets;
+    const { data } = own.parameter(name);
+    assert.equal(end - start, 4 * data.length);
+    for (const [i, x] of data.entries()) assert.equal(view.getFloat32(8 + length + start + 4 * i, true), x);
+  }
+});
+
 test("a model's JSON carries options, seed and the parameters that were set", () => {
   const own = new CausalLanguageModel({ nVocab: 7, seed: 2n ** 63n, words: WORDS });
   own.setParameter(
     "head",
-    own.parameter("head").data.map((x) => 2 * x),
+    own.parameter("head").data.map((x, i) => (i === 3 ? -0 : 2 * x)),
   );
   const json = JSON.parse(JSON.stringify(own));
   assert.deepEqual(Object.keys(json.parameters), ["head"]);
   const again = CausalLanguageModel.fromJSON(json);
   assert.deepEqual(again.options, own.options);
+  assert.ok(Object.is(again.parameter("head").data[3], -0));
   assert.deepEqual(again.respondTo([1, 2]).logits, own.respondTo([1, 2]).logits);
 });
 

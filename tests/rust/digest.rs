@@ -5,6 +5,7 @@ use glassformer::math::Activation;
 use glassformer::model::CausalLanguageModel;
 use glassformer::num::random::RandomStream;
 use glassformer::num::Float;
+use glassformer::trace::Trace;
 
 /// FNV-1a, 64 bits, over the bytes of each word, low byte first (Fowler, Noll & Vo).
 pub struct Digest(u64);
@@ -51,9 +52,14 @@ pub fn trace_digest<F: Float>(activation: Activation, init: Init) -> String {
     let config =
         Config { n_model: 12, n_heads: 3, n_blocks: 3, n_hidden: 20, activation, init, ..Config::new(11) };
     let model = CausalLanguageModel::<F>::from_seed(&config, 2024).unwrap();
+    let prompts = [vec![3], vec![0, 1, 2, 3], (0..40).map(|i| i * 7 % 11).collect()];
+    digest_of(&prompts.map(|prompt| model.respond_to(&prompt).unwrap()))
+}
+
+/// Every cell of every stage of some traces.
+pub fn digest_of<F: Float>(traces: &[Trace<F>]) -> String {
     let mut digest = Digest::new();
-    for prompt in [vec![3], vec![0, 1, 2, 3], (0..40).map(|i| i * 7 % 11).collect()] {
-        let trace = model.respond_to(&prompt).unwrap();
+    for trace in traces {
         for stage in trace.stages() {
             for cell in trace.get(&stage.name()).unwrap().data() {
                 digest.add(cell.bits());

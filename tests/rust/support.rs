@@ -3,4 +3,4 @@
 mod digest;
 pub mod tolerance;
 
-pub use digest::{stream_digest, trace_digest, Digest, STREAM_DIGESTS, TRACE_DIGESTS};
+pub use digest::{digest_of, stream_digest, trace_digest, Digest, STREAM_DIGESTS, TRACE_DIGESTS};

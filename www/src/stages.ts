@@ -103,19 +103,16 @@ function tablesOf(
     rows,
     columns,
     range,
-    ...(notes ? { notes } : {}),
+    // A stage's row is that of all its heads, and its change the largest in any of them.
+    ...(notes ? { notes, noted: stage.axes[0] === "head" ? "change, all heads" : "change" } : {}),
     ...(lastAxis === "key" ? { forbidden: (query: number, key: number) => key > query } : {}),
   };
   if (stage.axes[0] !== "head") {
     const caption = stage.name === "probabilities" ? predicts(rows) : `${stage.symbol}, row by row`;
-    const noted = notes ? { noted: "change" } : {};
-    return [{ ...common, ...noted, caption, cell: (row, column) => tensor.at(row, column) }];
+    return [{ ...common, caption, cell: (row, column) => tensor.at(row, column) }];
   }
-  const heads = tensor.shape[0] ?? 0;
-  return Array.from({ length: heads }, (_, head) => ({
+  return Array.from({ length: tensor.shape[0] ?? 0 }, (_, head) => ({
     ...common,
-    // Said once, beside the last head: a stage's row is that of all its heads.
-    ...(notes && head === heads - 1 ? { noted: "change, all heads" } : {}),
     caption: `Head ${head}`,
     cell: (row: number, column: number) => tensor.at(head, row, column),
   }));

@@ -22,13 +22,13 @@ export interface TableOf {
   /** Whether the mask hides a cell. */
   readonly forbidden?: (row: number, column: number) => boolean;
   readonly notes?: readonly RowNote[];
-  /** The header of the column that has the notes in words; without it the rows have their marks alone. */
+  /** The header of the notes. */
   readonly noted?: string;
 }
 
 export function table(of: TableOf): HTMLElement {
   const headers = of.columns.map((column) => element("th", { scope: "col" }, column));
-  const note = of.noted === undefined ? [] : [element("th", { scope: "col" }, of.noted)];
+  const note = of.notes === undefined ? [] : [element("th", { scope: "col" }, of.noted ?? "")];
   const head = element("tr", {}, element("th", { scope: "col" }, of.corner), ...headers, ...note);
   const rows = of.rows.map((label, row) => {
     const cells = of.columns.map((_, column) => cell(of, row, column));
@@ -37,9 +37,7 @@ export function table(of: TableOf): HTMLElement {
     // The mark stands beside the row's name too: on a phone the words at the row's end are out of sight.
     const mark = element("span", { class: `mark ${told.kind}`, "aria-hidden": "true" }, told.mark);
     const header = element("th", { scope: "row" }, label, mark);
-    if (of.noted === undefined) header.append(element("span", { class: "hidden-text" }, ` ${told.text}`));
-    const words = of.noted === undefined ? [] : [noted(told)];
-    return element("tr", { class: `${told.kind}-row` }, header, ...cells, ...words);
+    return element("tr", { class: `${told.kind}-row` }, header, ...cells, noted(told));
   });
   const made = element(
     "table",

@@ -116,7 +116,10 @@ impl Config {
         }
         if !self.n_model.is_multiple_of(self.n_heads) {
             return Err(Error::ConfigConflict {
-                options: vec!["nHeads".to_string(), "nModel".to_string()],
+                options: vec![
+                    ("nHeads".to_string(), self.n_heads as f64),
+                    ("nModel".to_string(), self.n_model as f64),
+                ],
                 reason: format!("{} heads do not divide a width of {} evenly", self.n_heads, self.n_model),
             });
         }

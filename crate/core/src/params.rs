@@ -113,8 +113,12 @@ impl<F: Float> Parameters<F> {
         // Counted in f64 first: sizes are a caller's and may exceed every integer type when multiplied.
         let (wide_v, wide_d, wide_f, wide_l) = (v as f64, d as f64, f as f64, config.n_blocks as f64);
         let cells = 2.0 * wide_v * wide_d + wide_l * (4.0 * wide_d * wide_d + 2.0 * wide_d * wide_f);
-        let data = zeroed("the parameters", cells)?;
-        let mut list = reserved("the list of parameters", wide_l * PER_BLOCK as f64 + 2.0)?;
+        let what = format!(
+            "the parameters of {v} tokens, width {d}, {} blocks and feed-forward width {f}",
+            config.n_blocks
+        );
+        let data = zeroed(&what, cells)?;
+        let mut list = reserved(&what, wide_l * PER_BLOCK as f64 + 2.0)?;
 
         let mut offset = 0;
         let mut add = |block, own_name, shape: [usize; 2], layout, role| {
@@ -148,13 +152,13 @@ impl<F: Float> Parameters<F> {
     /// A copy of the parameter with this name, in its layout.
     ///
     /// # Errors
-    /// [`Error::UnknownParameter`] with the nearest names.
+    /// [`Error::UnknownParameter`] with the nearest names; [`Error::OutOfMemory`].
     pub fn get(&self, name: &str) -> Result<Tensor<F>, Error> {
         let parameter = self.find(name)?;
         let stored = &self.data[parameter.range()];
         let values = match parameter.layout {
-            Layout::OutIn => transposed(stored, parameter.shape[1], parameter.shape[0]),
-            _ => stored.to_vec(),
+            Layout::OutIn => transposed(stored, parameter.shape[1], parameter.shape[0])?,
+            _ => copied(stored)?,
         };
         Tensor::new(parameter.shape.to_vec(), values)
     }
@@ -176,7 +180,7 @@ impl<F: Float> Parameters<F> {
         check_finite(&format!("parameter {name}"), values)?;
         let (range, shape, layout) = (parameter.range(), parameter.shape, parameter.layout);
         match layout {
-            Layout::OutIn => self.data[range].copy_from_slice(&transposed(values, shape[0], shape[1])),
+            Layout::OutIn => self.data[range].copy_from_slice(&transposed(values, shape[0], shape[1])?),
             _ => self.data[range].copy_from_slice(values),
         }
         Ok(())
@@ -237,9 +241,17 @@ pub(crate) fn check_finite<F: Float>(what: &str, values: &[F]) -> Result<(), Err
     }
 }
 
+fn copied<F: Float>(x: &[F]) -> Result<Vec<F>, Error> {
+    let mut out = reserved("the parameter", x.len() as f64)?;
+    out.extend_from_slice(x);
+    Ok(out)
+}
+
 /// A `rows` by `columns` matrix, turned.
-fn transposed<F: Float>(x: &[F], rows: usize, columns: usize) -> Vec<F> {
-    (0..columns).flat_map(|c| (0..rows).map(move |r| x[r * columns + c])).collect()
+fn transposed<F: Float>(x: &[F], rows: usize, columns: usize) -> Result<Vec<F>, Error> {
+    let mut out = reserved("the parameter", x.len() as f64)?;
+    out.extend((0..columns).flat_map(|c| (0..rows).map(move |r| x[r * columns + c])));
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -249,9 +261,9 @@ mod tests {
     #[test]
     fn a_turned_matrix_turned_back_is_itself() {
         let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let turned = transposed(&x, 2, 3);
+        let turned = transposed(&x, 2, 3).unwrap();
         assert_eq!(turned, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-        assert_eq!(transposed(&turned, 3, 2), x);
+        assert_eq!(transposed(&turned, 3, 2).unwrap(), x);
     }
 
     #[test]

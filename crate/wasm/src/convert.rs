@@ -1,7 +1,7 @@
 //! Values from and to JavaScript.
 
 use crate::options::Value;
-use js_sys::{Array, Float32Array, Float64Array, Object};
+use js_sys::{Array, Object};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::Serialize;
 use std::fmt;
@@ -78,22 +78,4 @@ pub(crate) fn plain(report: &impl Serialize) -> JsValue {
     let serializer = serde_wasm_bindgen::Serializer::json_compatible();
     // A report holds numbers, texts and lists: nothing of which serializing can fail.
     report.serialize(&serializer).unwrap_or(JsValue::UNDEFINED)
-}
-
-/// A JavaScript copy of numbers, as the typed array of their type.
-pub(crate) trait ToTyped: Sized {
-    /// The copy.
-    fn typed(values: &[Self]) -> JsValue;
-}
-
-impl ToTyped for f64 {
-    fn typed(values: &[f64]) -> JsValue {
-        Float64Array::from(values).into()
-    }
-}
-
-impl ToTyped for f32 {
-    fn typed(values: &[f32]) -> JsValue {
-        Float32Array::from(values).into()
-    }
 }

@@ -4,6 +4,7 @@
 mod convert;
 mod error;
 mod model;
+mod numbers;
 mod options;
 mod plan;
 mod random;

@@ -1,7 +1,8 @@
 //! A model, of either element type.
 
-use crate::convert::{entries, plain, ToTyped};
+use crate::convert::{entries, plain};
 use crate::error::thrown;
+use crate::numbers::{self, Number, Typed};
 use crate::options::{self, Options, Seed};
 use crate::random::Stream;
 use crate::report;
@@ -10,6 +11,7 @@ use glassformer::error::Error;
 use glassformer::model::CausalLanguageModel;
 use glassformer::num::random::RandomStream;
 use glassformer::num::{DType, Float};
+use js_sys::Float64Array;
 use wasm_bindgen::prelude::*;
 
 pub(crate) enum Either {
@@ -70,9 +72,9 @@ impl Model {
     }
 
     /// The trace of a prompt.
-    pub fn respond_to(&self, ids: &[f64]) -> Result<Trace, JsValue> {
+    pub fn respond_to(&self, ids: &Float64Array) -> Result<Trace, JsValue> {
         let vocabulary = with!(&self.inner, m => m.config().n_vocab);
-        let tokens = read_tokens(ids, vocabulary).map_err(thrown)?;
+        let tokens = read_tokens(&numbers::read(ids)?, vocabulary)?;
         Ok(match &self.inner {
             Either::F64(m) => m.respond_to(&tokens).map_err(thrown)?.into(),
             Either::F32(m) => m.respond_to(&tokens).map_err(thrown)?.into(),
@@ -80,10 +82,10 @@ impl Model {
     }
 
     /// The trace of a pass that starts from the caller's rows.
-    pub fn respond_to_rows(&self, rows: &[f64]) -> Result<Trace, JsValue> {
+    pub fn respond_to_rows(&self, rows: &Float64Array) -> Result<Trace, JsValue> {
         Ok(match &self.inner {
-            Either::F64(m) => m.respond_to_rows(rows).map_err(thrown)?.into(),
-            Either::F32(m) => m.respond_to_rows(&narrowed(rows)).map_err(thrown)?.into(),
+            Either::F64(m) => m.respond_to_rows(&numbers::read(rows)?).map_err(thrown)?.into(),
+            Either::F32(m) => m.respond_to_rows(&numbers::read_as(rows)?).map_err(thrown)?.into(),
         })
     }
 
@@ -93,18 +95,21 @@ impl Model {
         plain(&list.iter().map(report::parameter).collect::<Vec<_>>())
     }
 
-    /// A copy of a parameter, as a typed array.
-    pub fn parameter(&self, name: &str) -> Result<JsValue, JsValue> {
-        with!(&self.inner, m => {
-            m.parameters().get(name).map(|values| ToTyped::typed(values.data())).map_err(thrown)
-        })
+    /// Writes a parameter into a typed array of the model's type and the parameter's size.
+    pub fn parameter_into(&self, name: &str, out: &JsValue) -> Result<(), JsValue> {
+        fn copy<F: Number>(m: &CausalLanguageModel<F>, name: &str, out: &JsValue) -> Result<(), JsValue> {
+            let values = m.parameters().get(name).map_err(thrown)?;
+            out.unchecked_ref::<F::Array>().copy_in(0, values.data());
+            Ok(())
+        }
+        with!(&self.inner, m => copy(m, name, out))
     }
 
     /// Replaces a parameter.
-    pub fn set_parameter(&mut self, name: &str, values: &[f64]) -> Result<(), JsValue> {
+    pub fn set_parameter(&mut self, name: &str, values: &Float64Array) -> Result<(), JsValue> {
         match &mut self.inner {
-            Either::F64(m) => m.parameters_mut().set(name, values),
-            Either::F32(m) => m.parameters_mut().set(name, &narrowed(values)),
+            Either::F64(m) => m.parameters_mut().set(name, &numbers::read(values)?),
+            Either::F32(m) => m.parameters_mut().set(name, &numbers::read_as(values)?),
         }
         .map_err(thrown)
     }
@@ -114,12 +119,8 @@ fn dtype_of<F: Float>(_: &CausalLanguageModel<F>) -> DType {
     F::DTYPE
 }
 
-fn narrowed(values: &[f64]) -> Vec<f32> {
-    values.iter().map(|&x| x as f32).collect()
-}
-
 /// Token ids from numbers. Whether they fit the model is the model's to say; whether they are whole is said here.
-fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, Error> {
+fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, JsValue> {
     let read = |(position, &id): (usize, &f64)| {
         if id.fract() != 0.0 || !id.is_finite() {
             let value = id.to_string();
@@ -130,7 +131,11 @@ fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, Error> {
         }
         Ok(id as u32)
     };
-    ids.iter().enumerate().map(read).collect()
+    let mut tokens = numbers::reserved(ids.len())?;
+    for id in ids.iter().enumerate() {
+        tokens.push(read(id).map_err(thrown)?);
+    }
+    Ok(tokens)
 }
 
 fn random_seed() -> Result<u64, JsValue> {

@@ -79,6 +79,15 @@ const NAMES: [&str; 26] = [
 ];
 const SCORE_SCALE: &str = "scoreScale";
 
+/// Options that belong to blocks this version does not have, whatever their value.
+const LATER: [&str; 3] = ["window", "rotary", "alibiSlopes"];
+
+/// More blocks than anyone has stacked; each has fourteen stages with names of their own.
+const MOST_BLOCKS: usize = 10_000;
+
+/// 2^64, the first number that is no seed.
+const SEEDS: f64 = 18_446_744_073_709_551_616.0;
+
 /// Options whose other values belong to blocks that this version does not have.
 const FIXED: [(&str, Fixed); 10] = [
     ("norm", Fixed::Text("layer")),
@@ -139,6 +148,10 @@ pub(crate) fn parse(entries: &[(String, Value)]) -> Result<Options, Error> {
         n_vocab,
     };
     config.validate()?;
+    if config.n_blocks > MOST_BLOCKS {
+        let reason = format!("it must be at most {MOST_BLOCKS}");
+        return Err(refused("nBlocks", &Value::Number(config.n_blocks as f64), &reason));
+    }
     given.refuse_other("headWidth", &Value::Number(config.head_width() as f64))?;
     given.refuse_other("nKeyValueHeads", &Value::Number(n_heads as f64))?;
     let dtypes = [DType::Float64, DType::Float32].map(|t| (t.name(), t));
@@ -179,7 +192,13 @@ struct Given<'a>(&'a [(String, Value)]);
 impl Given<'_> {
     fn refuse_unknown(&self) -> Result<(), Error> {
         let known = || NAMES.into_iter().chain([SCORE_SCALE]);
-        match self.0.iter().find(|(name, _)| !known().any(|k| k == name)) {
+        for name in LATER {
+            if let Some(value) = self.get(name) {
+                return Err(refused(name, value, "this version does not have it"));
+            }
+        }
+        let is_unknown = |name: &str| !known().chain(LATER).any(|k| k == name);
+        match self.0.iter().find(|(name, _)| is_unknown(name)) {
             None => Ok(()),
             Some((name, value)) => Err(Error::InvalidOption {
                 option: name.chars().take(60).collect(),
@@ -245,14 +264,13 @@ impl Given<'_> {
             None => Ok(Seed::Given(7)),
             Some(&Value::Big(x)) => Ok(Seed::Given(x)),
             Some(Value::Text(x)) if x == "random" => Ok(Seed::Random),
-            // Above 2^53 - 1 a number no longer names one integer; a BigInt does.
-            Some(&Value::Number(x)) if (0.0..=9_007_199_254_740_991.0).contains(&x) && x.fract() == 0.0 => {
+            Some(&Value::Number(x)) if (0.0..SEEDS).contains(&x) && x.fract() == 0.0 => {
                 Ok(Seed::Given(x as u64))
             }
             Some(value) => Err(refused(
                 "seed",
                 value,
-                "it must be a whole number from 0 to 2^64-1 (from 2^53 on a BigInt), \"random\" or a random stream",
+                "it must be a whole number from 0 to 2^64-1, \"random\" or a random stream",
             )),
         }
     }
@@ -267,10 +285,20 @@ impl Given<'_> {
             Value::List(list) => list.iter().map(text).collect(),
             _ => None,
         };
-        let words = words.ok_or_else(|| refused("words", value, "it must be a list of texts"))?;
+        let words = words.ok_or_else(|| {
+            let wrong = match value {
+                Value::List(list) => list.iter().enumerate().find(|(_, word)| text(word).is_none()),
+                _ => None,
+            };
+            let reason = "it must be a list of texts";
+            match wrong {
+                Some((i, word)) => refused("words", word, &format!("{reason}, and that stands at {i}")),
+                None => refused("words", value, reason),
+            }
+        })?;
         if words.len() != n_vocab {
             return Err(Error::ConfigConflict {
-                options: vec!["words".into(), "nVocab".into()],
+                options: vec![("words".into(), words.len() as f64), ("nVocab".into(), n_vocab as f64)],
                 reason: format!("{} words for a vocabulary of {n_vocab}", words.len()),
             });
         }

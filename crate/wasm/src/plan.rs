@@ -2,9 +2,11 @@
 
 use crate::convert::{entries, plain};
 use crate::error::thrown;
+use crate::numbers;
 use crate::options::{self, Options};
 use crate::report::StageReport;
 use crate::trace::Trace;
+use glassformer::inspect::describe;
 use glassformer::num::DType;
 use glassformer::trace::{Plan, Start};
 use js_sys::{Float32Array, Float64Array};
@@ -14,7 +16,7 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen]
 pub fn describe_stages(options: &JsValue, from_rows: bool) -> Result<JsValue, JsValue> {
     let (options, plan) = read(options, from_rows)?;
-    let report = |&stage| StageReport::new(stage, plan.stages(), options.config.activation);
+    let report = |&stage| StageReport::from(describe(&plan, stage, options.config.activation));
     Ok(plain(&plan.stages().iter().map(report).collect::<Vec<_>>()))
 }
 
@@ -42,8 +44,12 @@ pub fn trace_from_block(
 ) -> Result<Trace, JsValue> {
     let (options, plan) = read(options, from_rows)?;
     match options.dtype {
-        DType::Float64 => Trace::from_block(plan, tokens, rows, &Float64Array::new(block).to_vec()),
-        DType::Float32 => Trace::from_block(plan, tokens, rows, &Float32Array::new(block).to_vec()),
+        DType::Float64 => {
+            Trace::from_block(plan, tokens, rows, &numbers::read(block.unchecked_ref::<Float64Array>())?)
+        }
+        DType::Float32 => {
+            Trace::from_block(plan, tokens, rows, &numbers::read(block.unchecked_ref::<Float32Array>())?)
+        }
     }
     .map_err(thrown)
 }

@@ -1,11 +1,13 @@
 //! Random streams.
 
 use crate::error::thrown;
+use crate::numbers::{self, Typed};
 use glassformer::error::Error;
 use glassformer::num::random::{Choice, Position, RandomStream};
+use js_sys::Float64Array;
 use wasm_bindgen::prelude::*;
 
-/// A stream of random draws.
+/// A stream of random draws. JavaScript keeps its position and makes it anew for each call.
 #[wasm_bindgen]
 pub struct Stream(RandomStream);
 
@@ -14,28 +16,29 @@ impl Stream {
         &mut self.0
     }
 
-    /// Draws `n` numbers, or none where they cannot be held or one is refused.
-    fn drawn(
+    /// Fills an array with draws.
+    fn fill(
         &mut self,
-        n: usize,
+        out: &Float64Array,
         mut draw: impl FnMut(&mut RandomStream) -> Result<f64, Error>,
-    ) -> Result<Vec<f64>, JsValue> {
-        let mut out = Vec::new();
-        let bytes = n as f64 * size_of::<f64>() as f64;
-        let refused = |_| thrown(Error::OutOfMemory { what: "the draws".into(), bytes });
-        out.try_reserve_exact(n).map_err(refused)?;
-        for _ in 0..n {
-            out.push(draw(&mut self.0).map_err(thrown)?);
+    ) -> Result<(), JsValue> {
+        let mut part = [0.0; 512];
+        for place in (0..out.count()).step_by(part.len()) {
+            let cells = &mut part[..(out.count() - place).min(512)];
+            for cell in cells.iter_mut() {
+                *cell = draw(&mut self.0).map_err(thrown)?;
+            }
+            out.copy_in(place, cells);
         }
-        Ok(out)
+        Ok(())
     }
 }
 
 #[wasm_bindgen]
 impl Stream {
-    /// The stream of a kind and a seed, as it stands behind so many words (and half of the last one).
+    /// The stream of a kind and a seed, as it stands behind so many words (and half of one of them).
     #[wasm_bindgen(constructor)]
-    pub fn new(kind: &str, seed: u64, words: u64, half: bool) -> Result<Stream, JsValue> {
+    pub fn new(kind: &str, seed: u64, words: u64, half: Option<u32>) -> Result<Stream, JsValue> {
         RandomStream::at(kind, seed, Position { words, half }).map(Stream).map_err(thrown)
     }
 
@@ -45,34 +48,32 @@ impl Stream {
         self.0.position().words
     }
 
-    /// Whether half of the last word waits for a 32-bit draw.
+    /// The half of a word that waits for a 32-bit draw.
     #[wasm_bindgen(getter)]
-    pub fn half(&self) -> bool {
+    pub fn half(&self) -> Option<u32> {
         self.0.position().half
     }
 
-    /// Standard normal draws.
-    pub fn normal(&mut self, n: usize) -> Result<Vec<f64>, JsValue> {
-        self.drawn(n, |stream| Ok(stream.normal()))
+    /// Fills an array with standard normal draws.
+    pub fn normal(&mut self, out: &Float64Array) -> Result<(), JsValue> {
+        self.fill(out, |stream| Ok(stream.normal()))
     }
 
-    /// Uniform draws from [0, 1).
-    pub fn random(&mut self, n: usize) -> Result<Vec<f64>, JsValue> {
-        self.drawn(n, |stream| Ok(stream.random()))
+    /// Fills an array with uniform draws from [0, 1).
+    pub fn random(&mut self, out: &Float64Array) -> Result<(), JsValue> {
+        self.fill(out, |stream| Ok(stream.random()))
     }
 
-    /// Whole numbers from `low` to `high - 1`; both are safe integers, so every draw is a number.
-    pub fn integers(&mut self, low: f64, high: f64, n: usize) -> Result<Vec<f64>, JsValue> {
-        if n == 0 {
-            // Refused all the same when the bounds are.
-            self.0.clone().integers(low as i64, high as i64).map_err(thrown)?;
-        }
-        self.drawn(n, |stream| stream.integers(low as i64, high as i64).map(|x| x as f64))
+    /// Fills an array with whole numbers from `low` to `high - 1`; both are safe integers, so every draw is a number.
+    pub fn integers(&mut self, low: f64, high: f64, out: &Float64Array) -> Result<(), JsValue> {
+        // Bounds are refused also where nothing is drawn.
+        self.0.clone().integers(low as i64, high as i64).map_err(thrown)?;
+        self.fill(out, |stream| stream.integers(low as i64, high as i64).map(|x| x as f64))
     }
 
-    /// Indices drawn with these probabilities.
-    pub fn choice(&mut self, p: &[f64], n: usize) -> Result<Vec<f64>, JsValue> {
-        let choice = Choice::new(p).map_err(thrown)?;
-        self.drawn(n, |stream| Ok(stream.choose(&choice) as f64))
+    /// Fills an array with indices drawn with the probabilities `p`.
+    pub fn choice(&mut self, p: &Float64Array, out: &Float64Array) -> Result<(), JsValue> {
+        let choice = Choice::new(&numbers::read(p)?).map_err(thrown)?;
+        self.fill(out, |stream| Ok(stream.choose(&choice) as f64))
     }
 }

@@ -1,10 +1,9 @@
 //! What the bindings tell, as plain objects with the names that JavaScript uses.
 
 use crate::options::Value;
-use glassformer::inspect::{Diff, RowChange, RowSummary, StageChange};
-use glassformer::math::Activation;
+use glassformer::inspect::{Description, Diff, RowChange, RowSummary, StageChange};
 use glassformer::params::Parameter;
-use glassformer::stage::{Kind, Stage};
+use glassformer::stage::Stage;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -12,7 +11,7 @@ use serde::{Serialize, Serializer};
 #[derive(Serialize)]
 pub(crate) struct StageReport {
     name: String,
-    hook: Option<String>,
+    hooks: Vec<String>,
     symbol: &'static str,
     axes: &'static [&'static str],
     kind: &'static str,
@@ -21,23 +20,10 @@ pub(crate) struct StageReport {
     inputs: Vec<String>,
 }
 
-impl StageReport {
-    pub(crate) fn new(stage: Stage, pass: &[Stage], activation: Activation) -> Self {
-        let declaration = stage.declaration();
-        let formula = match declaration.kind {
-            Kind::Activated => format!("{}, φ(u) = {}", declaration.formula, activation.formula()),
-            _ => declaration.formula.into(),
-        };
-        StageReport {
-            name: stage.name(),
-            hook: stage.hook(),
-            symbol: declaration.symbol,
-            axes: declaration.row.axes(),
-            kind: declaration.operation.name(),
-            meaning: declaration.meaning,
-            formula,
-            inputs: stage.input_names(pass),
-        }
+impl From<Description> for StageReport {
+    fn from(description: Description) -> Self {
+        let Description { name, hooks, symbol, axes, operation, meaning, formula, inputs } = description;
+        StageReport { name, hooks, symbol, axes, kind: operation.name(), meaning, formula, inputs }
     }
 }
 

@@ -1,11 +1,13 @@
 //! A trace, of either element type.
 
-use crate::convert::{plain, ToTyped};
+use crate::convert::plain;
 use crate::error::thrown;
+use crate::numbers::{self, Number, Typed};
 use crate::report::DiffReport;
 use glassformer::error::Error;
 use glassformer::num::{DType, Float};
 use glassformer::trace::{Plan, Trace as CoreTrace};
+use std::ops::Range;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
@@ -67,28 +69,14 @@ impl Trace {
         with!(&self.0, trace => trace.bytes())
     }
 
-    /// The numbers of all stages, one after the other, as one typed array.
-    pub fn block(&self) -> JsValue {
-        with!(&self.0, trace => {
-            let sizes: Vec<usize> = trace.stages().iter().map(|&s| size(trace, s)).collect();
-            let mut block = vec![Default::default(); sizes.iter().sum()];
-            let mut rest = block.as_mut_slice();
-            for (slot, size) in sizes.into_iter().enumerate() {
-                let (stage, later) = rest.split_at_mut(size);
-                trace.write(slot, stage);
-                rest = later;
-            }
-            ToTyped::typed(&block)
-        })
+    /// Writes the numbers of all stages, one after the other, into a typed array of the trace's type and size.
+    pub fn block_into(&self, out: &JsValue) -> Result<(), JsValue> {
+        with!(&self.0, trace => block_into(trace, out))
     }
 
-    /// The numbers of the stage at one place of the execution order, as a typed array.
-    pub fn stage(&self, slot: usize) -> JsValue {
-        with!(&self.0, trace => {
-            let mut cells = vec![Default::default(); size(trace, trace.stages()[slot])];
-            trace.write(slot, &mut cells);
-            ToTyped::typed(&cells)
-        })
+    /// Writes the numbers of the stage at one place of the execution order into such an array of its size.
+    pub fn stage_into(&self, slot: usize, out: &JsValue) -> Result<(), JsValue> {
+        with!(&self.0, trace => copy_stages(trace, slot..slot + 1, out.unchecked_ref()))
     }
 
     /// Where this trace differs from another.
@@ -97,7 +85,7 @@ impl Trace {
             (Either::F64(a), Either::F64(b)) => a.diff(b),
             (Either::F32(a), Either::F32(b)) => a.diff(b),
             _ => Err(Error::ConfigConflict {
-                options: vec!["dtype".into()],
+                options: vec![("dtype".into(), self.dtype().bits()), ("dtype".into(), other.dtype().bits())],
                 reason: format!(
                     "one trace is of {}, the other of {}",
                     self.dtype().name(),
@@ -118,6 +106,37 @@ impl Trace {
     }
 }
 
-fn size<F: Float>(trace: &CoreTrace<F>, stage: glassformer::stage::Stage) -> usize {
-    trace.plan().shape(stage, trace.rows()).iter().product()
+/// How many numbers a small trace has: they are copied at once. Of a larger one each stage is copied by itself, so
+/// that no more than its largest stage is held twice.
+const SMALL: usize = 8192;
+
+fn block_into<F: Number>(trace: &CoreTrace<F>, out: &JsValue) -> Result<(), JsValue> {
+    let out = out.unchecked_ref::<F::Array>();
+    if out.count() > SMALL {
+        return copy_stages(trace, 0..trace.stages().len(), out);
+    }
+    let mut block = numbers::zeros(out.count())?;
+    let mut rest = block.as_mut_slice();
+    for slot in 0..trace.stages().len() {
+        let (cells, later) = rest.split_at_mut(size(trace, slot));
+        trace.write(slot, cells);
+        rest = later;
+    }
+    out.copy_in(0, &block);
+    Ok(())
+}
+
+fn copy_stages<F: Number>(trace: &CoreTrace<F>, slots: Range<usize>, out: &F::Array) -> Result<(), JsValue> {
+    let mut place = 0;
+    for slot in slots {
+        let mut cells = numbers::zeros(size(trace, slot))?;
+        trace.write(slot, &mut cells);
+        out.copy_in(place, &cells);
+        place += cells.len();
+    }
+    Ok(())
+}
+
+fn size<F: Float>(trace: &CoreTrace<F>, slot: usize) -> usize {
+    trace.plan().shape(trace.stages()[slot], trace.rows()).iter().product()
 }

@@ -4,11 +4,7 @@ mod nearest;
 
 pub use nearest::nearest;
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
 /// A refusal. Nothing is changed by a call that returns one.
@@ -31,8 +27,8 @@ pub enum Error {
     },
     /// Two options, each right alone, that disagree.
     ConfigConflict {
-        /// The options that disagree.
-        options: Vec<String>,
+        /// The options that disagree, each with its value: its own, or how many it has.
+        options: Vec<(String, f64)>,
         /// Why, with their values.
         reason: String,
     },
@@ -159,7 +155,8 @@ impl Error {
                 out.push(("nearest", Field::Texts(nearest.clone())));
             }
             Error::ConfigConflict { options, reason } => {
-                out.push(("options", Field::Texts(options.clone())));
+                out.push(("options", Field::Texts(options.iter().map(|(name, _)| name.clone()).collect())));
+                out.push(("values", Field::Numbers(options.iter().map(|&(_, value)| value).collect())));
                 out.push(("reason", text(reason)));
             }
             Error::NotAnInteger { what, position, value } => {
@@ -218,7 +215,8 @@ impl fmt::Display for Error {
                 write!(f, "option {option}: {value} is refused; {reason}{}", did_you_mean(nearest))
             }
             Error::ConfigConflict { options, reason } => {
-                write!(f, "options {} disagree: {reason}", options.join(" and "))
+                let names: Vec<&str> = options.iter().map(|(name, _)| name.as_str()).collect();
+                write!(f, "options {} disagree: {reason}", names.join(" and "))
             }
             Error::NotAnInteger { what, position, value } => {
                 write!(f, "{what}{} must be a whole number, got {value}", at(position))
@@ -271,6 +269,7 @@ fn did_you_mean(nearest: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
 
     #[test]
     fn a_message_names_the_offending_value() {

@@ -33,14 +33,14 @@ impl Activation {
         }
     }
 
-    /// The function's formula, of `p` (the cell before the activation).
+    /// The function's formula, of `u` (the cell before the activation).
     pub fn formula(self) -> &'static str {
         match self {
-            Activation::Relu => "max(p, 0)",
-            Activation::Gelu => "p · (1 + erf(p/√2)) / 2",
-            Activation::GeluTanh => "p · (1 + tanh(√(2/π) · (p + 0.044715 p³))) / 2",
-            Activation::Silu => "p / (1 + exp(−p))",
-            Activation::Identity => "p",
+            Activation::Relu => "max(u, 0)",
+            Activation::Gelu => "u · (1 + erf(u/√2)) / 2",
+            Activation::GeluTanh => "u · (1 + tanh(√(2/π) · (u + 0.044715 u³))) / 2",
+            Activation::Silu => "u / (1 + exp(−u))",
+            Activation::Identity => "u",
         }
     }
 

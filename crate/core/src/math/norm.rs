@@ -10,7 +10,8 @@ use crate::num::Float;
 ///
 /// # Numerics
 /// The variance is the population's (divided by D), from the deviations, after the mean. Sums go in the order
-/// of the coordinates. Epsilon stands inside the root. The quotient is a division, not a product with a
+/// of the coordinates. Epsilon stands inside the root. A row whose variance overflows has no normalization: its
+/// cells are NaN (dividing by infinity would make plausible zeros). The quotient is a division, not a product with a
 /// reciprocal: PyTorch multiplies by the reciprocal root, which may differ in the last bit.
 ///
 /// # Panics
@@ -29,7 +30,7 @@ pub fn layer_norm<F: Float>(x: &[F], width: usize, epsilon: F, out: &mut [F]) {
     for (x_row, out_row) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
         let mean = sum(x_row.iter().copied()) / d;
         let variance = sum(x_row.iter().map(|&x| (x - mean) * (x - mean))) / d;
-        let root = (variance + epsilon).sqrt();
+        let root = if variance.is_finite() { (variance + epsilon).sqrt() } else { F::from_f64(f64::NAN) };
         for (o, &x) in out_row.iter_mut().zip(x_row) {
             *o = (x - mean) / root;
         }
@@ -53,6 +54,13 @@ mod tests {
         // deviation 5e-4: 5e-4 / sqrt(2.5e-7 + epsilon)
         assert!((wide[1] - 0.156173762).abs() < 1e-9, "{}", wide[1]);
         assert!((narrow[1] - 0.447213595).abs() < 1e-9, "{}", narrow[1]);
+    }
+
+    #[test]
+    fn a_row_whose_variance_overflows_is_not_a_number() {
+        let mut out = [0.0; 2];
+        layer_norm(&[1e200, -1e200], 2, 1e-5, &mut out);
+        assert!(out.iter().all(|x: &f64| x.is_nan()));
     }
 
     #[test]

@@ -20,6 +20,14 @@ impl DType {
             DType::Float32 => "float32",
         }
     }
+
+    /// The bits of one number.
+    pub fn bits(self) -> f64 {
+        match self {
+            DType::Float64 => 64.0,
+            DType::Float32 => 32.0,
+        }
+    }
 }
 
 /// `f32` or `f64`, with transcendental functions that give the same bits on every target.

@@ -64,6 +64,8 @@ impl Row {
 /// How a cell comes from its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
+    /// Given by the caller.
+    Given,
     /// Read from a table.
     Lookup,
     /// A function of the position alone.
@@ -88,6 +90,7 @@ impl Operation {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
+            Operation::Given => "given",
             Operation::Lookup => "lookup",
             Operation::Function => "function",
             Operation::Sum => "sum",
@@ -167,9 +170,17 @@ impl Stage {
         self.qualified(self.declaration().name)
     }
 
-    /// TransformerLens's name for the same numbers, such as `blocks.0.attn.hook_q`, where it has one.
-    pub fn hook(self) -> Option<String> {
-        self.declaration().hook.map(|hook| self.qualified(hook))
+    /// TransformerLens's names for the same numbers, such as `blocks.0.attn.hook_q`, where it has some. What leaves
+    /// a block is also what enters the next of the `blocks` there are.
+    pub fn hooks(self, blocks: usize) -> Vec<String> {
+        let entered = match self.kind {
+            Kind::Positioned => Some(0),
+            Kind::Hidden => Some(self.block + 1),
+            _ => None,
+        };
+        let own = self.declaration().hook.map(|hook| self.qualified(hook));
+        let next = entered.filter(|&n| n < blocks).map(|n| format!("blocks.{n}.hook_resid_pre"));
+        own.into_iter().chain(next).collect()
     }
 
     /// The names of what its cells are computed from in a pass that has these stages; parameters are marked
@@ -230,7 +241,12 @@ mod tests {
     #[test]
     fn names_are_those_of_the_contract() {
         assert_eq!(Stage::new(Kind::Query, 3).name(), "blocks.3.attention.query");
-        assert_eq!(Stage::new(Kind::Weights, 0).hook().unwrap(), "blocks.0.attn.hook_pattern");
+        assert_eq!(Stage::new(Kind::Weights, 0).hooks(1), ["blocks.0.attn.hook_pattern"]);
+        assert_eq!(
+            Stage::new(Kind::Hidden, 0).hooks(2),
+            ["blocks.0.hook_resid_post", "blocks.1.hook_resid_pre"]
+        );
+        assert_eq!(Stage::new(Kind::Hidden, 1).hooks(2), ["blocks.1.hook_resid_post"]);
         assert_eq!(Stage::new(Kind::Logits, 2).name(), "logits");
     }
 

@@ -43,7 +43,7 @@ pub const DECLARATIONS: &[Declaration] = &[
         meaning: "Token plus position: what enters the first block.",
         formula: "x[t,d] = e[t,d] + p[t,d]",
         inputs: &[Stage(Kind::Embedding), Stage(Kind::Position)],
-        hook: Some("blocks.0.hook_resid_pre"),
+        hook: None,
     },
     Declaration {
         kind: Kind::AttentionNormalized,

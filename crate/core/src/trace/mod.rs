@@ -11,8 +11,8 @@ pub use plan::{Plan, Start};
 pub(crate) use segment::{Segment, Span};
 
 use crate::error::{nearest, Error};
+use crate::memory::zeroed;
 use crate::num::Float;
-use crate::params::check_finite;
 use crate::stage::{Kind, Row, Stage};
 use crate::tensor::Tensor;
 use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
@@ -70,9 +70,14 @@ impl<F: Float> Trace<F> {
     /// # Errors
     /// [`Error::UnknownStage`] with the nearest names.
     pub fn find(&self, name: &str) -> Result<Stage, Error> {
-        let found = self.stages().iter().find(|s| s.name() == name || s.hook().as_deref() == Some(name));
+        let blocks = self.plan.n_blocks();
+        let found =
+            self.stages().iter().find(|s| s.name() == name || s.hooks(blocks).iter().any(|h| h == name));
         found.copied().ok_or_else(|| {
-            let names: Vec<String> = self.stages().iter().map(|stage| stage.name()).collect();
+            // A misspelt name of TransformerLens's is compared with those.
+            let of =
+                |stage: &Stage| if name.contains("hook") { stage.hooks(blocks) } else { vec![stage.name()] };
+            let names: Vec<String> = self.stages().iter().flat_map(of).collect();
             Error::UnknownStage {
                 name: name.into(),
                 nearest: nearest(name, names.iter().map(|n| n.as_str())),
@@ -97,7 +102,7 @@ impl<F: Float> Trace<F> {
         let stage = self.find(name)?;
         let slot = self.plan.index(stage);
         let shape = self.plan.shape(stage, self.rows());
-        let mut data = vec![F::ZERO; shape.iter().product()];
+        let mut data = zeroed("the tensor", shape.iter().product::<usize>() as f64)?;
         self.write(slot, &mut data);
         Tensor::new(shape, data)
     }
@@ -179,29 +184,24 @@ impl<F: Float> Trace<F> {
         self.spans.iter().filter_map(shared).collect()
     }
 
-    /// Whether the residual stream and the logits stayed finite in the rows that were computed.
+    /// Whether every number that was computed last is finite, but for the scores that the mask hides.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] with the first stage that left the finite numbers, and the position.
+    /// [`Error::NotFinite`] with the first stage in which one is not: a number that overflowed may become a 0
+    /// further on, and would then be wrong without a word.
     pub(crate) fn check_finite(&self) -> Result<(), Error> {
         let Some(last) = self.spans.last() else { return Ok(()) };
-        // Whatever goes wrong in a branch reaches the stream it is added to: looking there is enough, and
-        // only then is the stage looked for where it began.
-        let in_stream =
-            |kind| matches!(kind, Kind::Positioned | Kind::AfterAttention | Kind::Hidden | Kind::Logits);
-        let bad = |slot: &usize| last.segment.stage(*slot).iter().position(|x| !x.is_finite());
-        let slots = || 0..self.stages().len();
-        if slots().filter(|&slot| in_stream(self.stages()[slot].kind)).all(|slot| bad(&slot).is_none()) {
-            return Ok(());
-        }
-        for slot in slots().filter(|&slot| self.stages()[slot].kind != Kind::Scores) {
+        let Segment { first, rows, keys, .. } = *last.segment;
+        for (slot, stage) in self.stages().iter().enumerate() {
             let cells = last.segment.stage(slot);
-            if let Err(Error::NotFinite { position, value, .. }) = check_finite("", cells) {
-                let position = last.segment.first + position / (cells.len() / last.segment.rows);
+            let width = cells.len() / rows;
+            let hidden = |i: usize| stage.kind == Kind::Scores && i % keys > first + i / width;
+            let bad = cells.iter().enumerate().find(|(i, x)| !x.is_finite() && !hidden(*i));
+            if let Some((i, value)) = bad {
                 return Err(Error::NotFinite {
-                    what: format!("stage {}", self.stages()[slot].name()),
-                    position,
-                    value,
+                    what: format!("stage {}", stage.name()),
+                    position: first + i / width,
+                    value: value.to_f64(),
                 });
             }
         }

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::memory::reserved;
 use crate::stage::{Kind, Row, Stage, DECLARATIONS};
-use alloc::{vec, vec::Vec};
+use alloc::{format, vec, vec::Vec};
 
 /// What a pass starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub struct Plan {
     n_model: usize,
     n_heads: usize,
     n_hidden: usize,
+    n_blocks: usize,
+    /// How many stages a block has.
+    per_block: usize,
 }
 
 impl Plan {
@@ -46,7 +49,7 @@ impl Plan {
                 .map(move |d| Stage::new(d.kind, block))
         };
         let most = config.n_blocks as f64 * DECLARATIONS.len() as f64 + DECLARATIONS.len() as f64;
-        let mut stages: Vec<Stage> = reserved("the list of stages", most)?;
+        let mut stages: Vec<Stage> = reserved(&format!("the stages of {} blocks", config.n_blocks), most)?;
         stages.extend(whole(|kind| kind <= Kind::Positioned, 0));
         for n in 0..config.n_blocks {
             stages.extend(DECLARATIONS.iter().filter(|d| d.per_block).map(|d| Stage::new(d.kind, n)));
@@ -59,6 +62,8 @@ impl Plan {
             n_model: config.n_model,
             n_heads: config.n_heads,
             n_hidden: config.n_hidden,
+            n_blocks: config.n_blocks,
+            per_block: DECLARATIONS.iter().filter(|d| d.per_block).count(),
         })
     }
 
@@ -99,7 +104,23 @@ impl Plan {
     }
 
     /// The place of a stage in the execution order.
+    ///
+    /// # Panics
+    /// When the plan does not have it: a layer asks for stages of its own plan only.
     pub(crate) fn index(&self, stage: Stage) -> usize {
-        self.stages.iter().position(|&s| s == stage).expect("a layer asks for stages of its own plan only")
+        // All blocks have the same stages: only the first block's are looked through.
+        let blocks = if stage.declaration().per_block { stage.block } else { 0 };
+        let first = |s: &Stage| s.kind == stage.kind && (!s.declaration().per_block || s.block == 0);
+        let place = if stage.kind > Kind::Hidden {
+            self.stages.iter().rposition(first)
+        } else {
+            self.stages.iter().position(first)
+        };
+        place.expect("a layer asks for stages of its own plan only") + blocks * self.per_block
+    }
+
+    /// How many blocks there are.
+    pub fn n_blocks(&self) -> usize {
+        self.n_blocks
     }
 }

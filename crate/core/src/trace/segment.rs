@@ -4,7 +4,7 @@ use super::plan::Plan;
 use crate::error::Error;
 use crate::memory::{reserved, zeroed};
 use crate::num::Float;
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{format, sync::Arc, vec::Vec};
 
 /// The rows `first..first + rows` of every stage of a plan.
 ///
@@ -29,8 +29,9 @@ impl<F: Float> Segment<F> {
     pub(crate) fn new(plan: &Plan, first: usize, rows: usize, keys: usize) -> Result<Self, Error> {
         // In f64, because lengths multiply: an overflow must be a refusal.
         let cells = |stage| rows as f64 * plan.row_width(stage, keys) as f64;
-        let data = zeroed("the trace", plan.stages().iter().map(|&stage| cells(stage)).sum())?;
-        let mut offsets = reserved("the trace's layout", plan.stages().len() as f64 + 1.0)?;
+        let what = format!("the trace of {rows} rows");
+        let data = zeroed(&what, plan.stages().iter().map(|&stage| cells(stage)).sum())?;
+        let mut offsets = reserved(&what, plan.stages().len() as f64 + 1.0)?;
         let mut end = 0;
         offsets.push(end);
         for &stage in plan.stages() {

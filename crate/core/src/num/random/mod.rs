@@ -30,8 +30,8 @@ pub enum RandomStream {
 pub struct Position {
     /// How many 64-bit words were drawn.
     pub words: u64,
-    /// Whether the high half of the last word waits for the next 32-bit draw.
-    pub half: bool,
+    /// The high half of an earlier word, where it still waits for the next 32-bit draw (NumPy's `uinteger`).
+    pub half: Option<u32>,
 }
 
 macro_rules! either {
@@ -66,10 +66,12 @@ impl RandomStream {
             nearest: vec![],
         };
         match kind {
-            "numpy" if position.half && position.words == 0 => {
-                Err(refused("half", "true", "no word was drawn yet"))
+            "numpy" if position.half.is_some() && position.words == 0 => {
+                Err(refused("half", "a half", "no word was drawn yet"))
             }
-            "rand" if position.half => Err(refused("half", "true", "this stream draws whole words only")),
+            "rand" if position.half.is_some() => {
+                Err(refused("half", "a half", "this stream draws whole words only"))
+            }
             "numpy" => Ok(RandomStream::Numpy(NumpyStream::at(seed, position))),
             "rand" => Ok(RandomStream::Rand(RandStream::at(seed, position.words))),
             _ => Err(refused("stream", &format!("{kind:?}"), "it must be \"numpy\" or \"rand\"")),

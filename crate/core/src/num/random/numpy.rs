@@ -29,17 +29,12 @@ impl NumpyStream {
 
     pub(super) fn at(seed: u64, position: Position) -> Self {
         let mut stream = NumpyStream::new(seed);
-        let before = position.words - u64::from(position.half);
-        stream.generator.advance(u128::from(before));
-        stream.words = before;
-        if position.half {
-            stream.half = Some((stream.next_u64() >> 32) as u32);
-        }
-        stream
+        stream.generator.advance(u128::from(position.words));
+        NumpyStream { words: position.words, half: position.half, ..stream }
     }
 
     pub(super) fn position(&self) -> Position {
-        Position { words: self.words, half: self.half.is_some() }
+        Position { words: self.words, half: self.half }
     }
 
     pub(super) fn next_u64(&mut self) -> u64 {

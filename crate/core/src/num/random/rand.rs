@@ -34,7 +34,7 @@ impl RandStream {
     }
 
     pub(super) fn position(&self) -> Position {
-        Position { words: self.words, half: false }
+        Position { words: self.words, half: None }
     }
 
     pub(super) fn next_u64(&mut self) -> u64 {

@@ -1,0 +1,87 @@
+//! Numbers from and to JavaScript's typed arrays.
+//!
+//! Memory is asked for before anything is copied, on either side: glue that allocates by itself would end the
+//! module, or leave an object borrowed, where there is no memory left.
+
+use crate::error::thrown;
+use glassformer::error::Error;
+use glassformer::num::Float;
+use js_sys::{Float32Array, Float64Array};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// Float64Array and Float32Array alike.
+pub(crate) trait Typed: JsCast {
+    /// What it holds.
+    type Number: Float;
+    /// How many.
+    fn count(&self) -> usize;
+    /// Copies all of it out.
+    fn copy_out(&self, out: &mut [Self::Number]);
+    /// Copies `cells` in, from a place on.
+    fn copy_in(&self, place: usize, cells: &[Self::Number]);
+}
+
+macro_rules! typed {
+    ($array:ty, $number:ty) => {
+        impl Typed for $array {
+            type Number = $number;
+            fn count(&self) -> usize {
+                self.length() as usize
+            }
+            fn copy_out(&self, out: &mut [$number]) {
+                self.copy_to(out);
+            }
+            fn copy_in(&self, place: usize, cells: &[$number]) {
+                self.subarray(place as u32, (place + cells.len()) as u32).copy_from(cells);
+            }
+        }
+    };
+}
+
+typed!(Float64Array, f64);
+typed!(Float32Array, f32);
+
+/// An element type that has a typed array.
+pub(crate) trait Number: Float {
+    /// That array.
+    type Array: Typed<Number = Self>;
+}
+
+impl Number for f64 {
+    type Array = Float64Array;
+}
+
+impl Number for f32 {
+    type Array = Float32Array;
+}
+
+/// A copy of a typed array.
+pub(crate) fn read<A: Typed>(array: &A) -> Result<Vec<A::Number>, JsValue> {
+    let mut out = zeros(array.count())?;
+    array.copy_out(&mut out);
+    Ok(out)
+}
+
+/// A copy of a Float64Array in a model's own element type.
+pub(crate) fn read_as<F: Float>(array: &Float64Array) -> Result<Vec<F>, JsValue> {
+    let wide = read(array)?;
+    let mut out = reserved(wide.len())?;
+    out.extend(wide.into_iter().map(F::from_f64));
+    Ok(out)
+}
+
+/// `n` zeros.
+pub(crate) fn zeros<F: Float>(n: usize) -> Result<Vec<F>, JsValue> {
+    let mut out = reserved(n)?;
+    out.resize(n, F::ZERO);
+    Ok(out)
+}
+
+/// An empty list with room for `n`.
+pub(crate) fn reserved<F>(n: usize) -> Result<Vec<F>, JsValue> {
+    let mut out = Vec::new();
+    let bytes = n as f64 * size_of::<F>() as f64;
+    out.try_reserve_exact(n)
+        .map_err(|_| thrown(Error::OutOfMemory { what: format!("{n} numbers"), bytes }))?;
+    Ok(out)
+}
