@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { main, ROOT, run, say, step } from "./lib/run.mjs";
+import { fileURLToPath } from "node:url";
+import { isMain, main, ROOT, run, say, step } from "./lib/run.mjs";
 import { BINDGEN, nodeBin, TARGET, wasmCargo } from "./lib/tools.mjs";
 
 /** This script too decides what becomes of a module. */
@@ -48,12 +48,11 @@ export async function buildWasm() {
 
   // wasm-opt takes a while: not again for the same module.
   const stamp = join(GENERATED, "stamp");
-  const digest = createHash("sha256")
-    .update(readFileSync(built))
-    .update(readFileSync(BINDGEN))
-    .update(readFileSync(SELF))
-    .digest("hex");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return say("wasm: unchanged");
+  const hash = createHash("sha256");
+  for (const file of [built, BINDGEN, SELF, join(ROOT, "package-lock.json")]) hash.update(readFileSync(file));
+  const digest = hash.digest("hex");
+  const whole = [stamp, WASM, join(GENERATED, "bytes.js")].every((file) => existsSync(file));
+  if (whole && readFileSync(stamp, "utf8") === digest) return say("wasm: unchanged");
 
   await step("wasm-bindgen and wasm-opt", "npm run build", async () => {
     rmSync(GENERATED, { recursive: true, force: true });
@@ -144,4 +143,4 @@ export async function buildPage() {
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main(build);
+if (isMain(import.meta.url)) await main(build);

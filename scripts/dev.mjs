@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { build, buildPackage, buildPage, buildWasm } from "./build.mjs";
 import { main, ROOT, say } from "./lib/run.mjs";
 import { prepare } from "./prepare.mjs";
-import { serve } from "./serve.mjs";
+import { port, serve } from "./serve.mjs";
 
 /** What is built anew, in this order, when something in a folder changes. */
 const FOLDERS = [
@@ -43,7 +43,7 @@ async function rebuild() {
 await main(async () => {
   await prepare({ forTests: false });
   await build();
-  const { url } = await serve(join(ROOT, "www", "dist"), Number(process.env.PORT ?? 8000));
+  const { url } = await serve(join(ROOT, "www", "dist"), port());
   for (const [folder, steps] of FOLDERS) {
     watch(join(ROOT, folder), { recursive: true }, (_, file) => {
       if (file !== null && !BUILT.test(file)) changed(steps);

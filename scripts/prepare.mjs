@@ -12,12 +12,10 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { ask, Failure, main, ROOT, run, say, step } from "./lib/run.mjs";
+import { ask, Failure, isMain, main, ROOT, run, say, step } from "./lib/run.mjs";
 import {
   BINDGEN,
   BINDGEN_TARGET,
@@ -29,6 +27,7 @@ import {
   nodeBin,
   oldestRust,
   ROUTE_FILE,
+  remaps,
   SYSROOT,
   TARGET,
   TEST_RUNNER,
@@ -60,12 +59,13 @@ async function nodeVersion() {
 
 async function packages() {
   const lock = join(ROOT, "package-lock.json");
-  const installed = join(ROOT, "node_modules", ".package-lock.json");
-  const fresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
-  if (fresh && existsSync(nodeBin("esbuild"))) return say("npm packages: there");
+  const installed = join(ROOT, "node_modules", ".installed-lock.json");
+  const same = existsSync(installed) && readFileSync(installed, "utf8") === readFileSync(lock, "utf8");
+  if (same && existsSync(nodeBin("esbuild"))) return say("npm packages: there");
   await step("npm packages: installing (half a minute)", "npm ci", () =>
     run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { quiet: true }),
   );
+  copyFileSync(lock, installed);
 }
 
 // Rust: whatever the machine has, if it is new enough.
@@ -207,7 +207,12 @@ async function buildLibrary(version, stamp) {
     await run(DEBIAN_CARGO, ["build", parts, "--target", TARGET, "--release"], {
       cwd: folder,
       quiet: true,
-      env: { RUSTC: DEBIAN_RUSTC, RUSTC_BOOTSTRAP: "1", CARGO_TARGET_DIR: join(folder, "target") },
+      env: {
+        RUSTC: DEBIAN_RUSTC,
+        RUSTC_BOOTSTRAP: "1",
+        CARGO_TARGET_DIR: join(folder, "target"),
+        CARGO_ENCODED_RUSTFLAGS: remaps(DEBIAN_RUSTC).join("\x1f"),
+      },
     });
     const library = join(SYSROOT, "lib", "rustlib", TARGET, "lib");
     rmSync(SYSROOT, { recursive: true, force: true });
@@ -250,7 +255,11 @@ async function bindgen() {
   const args = ["build", "--release", "--locked", "--manifest-path", "tools/bindgen/Cargo.toml"];
   const byHand = `cargo ${args.join(" ")} --target-dir ${BINDGEN_TARGET}`;
   await step(`wasm-bindgen ${wanted}: building its command (about three minutes, once)`, byHand, () =>
-    run("cargo", [...args, "--target-dir", BINDGEN_TARGET], { quiet: true }),
+    // Whatever target is the machine's default: these programs run here.
+    run("cargo", [...args, "--target-dir", BINDGEN_TARGET], {
+      quiet: true,
+      env: { CARGO_BUILD_TARGET: undefined },
+    }),
   );
   if (works() !== wanted) throw new Failure(`the command says ${works()}, the crate is ${wanted}`, byHand);
   // The two programs are all that is used of a big folder.
@@ -299,6 +308,6 @@ async function debianPackages(names, howLong) {
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+if (isMain(import.meta.url)) {
   await main(() => prepare({ forTests: true }));
 }

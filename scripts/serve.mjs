@@ -3,6 +3,7 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize, sep } from "node:path";
+import { Failure } from "./lib/run.mjs";
 
 const TYPES = {
   ".html": "text/html; charset=utf-8",
@@ -12,6 +13,13 @@ const TYPES = {
   ".wasm": "application/wasm",
   ".json": "application/json",
 };
+
+/** The port to begin with: `PORT`, or 8000. */
+export function port() {
+  const asked = Number(process.env.PORT ?? 8000);
+  if (Number.isInteger(asked) && asked >= 0 && asked < 65536) return asked;
+  throw new Failure(`PORT is ${process.env.PORT}, which is no port`, "unset PORT");
+}
 
 /** Listens on the first free port from `port` on; 0 takes any. Gives `{ url, close }`. */
 export async function serve(folder, port = 0) {

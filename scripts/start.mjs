@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { build } from "./build.mjs";
 import { main, ROOT, say } from "./lib/run.mjs";
 import { prepare } from "./prepare.mjs";
-import { serve } from "./serve.mjs";
+import { port, serve } from "./serve.mjs";
 
 await main(async () => {
   say("A first start takes some minutes; the next ones take seconds.");
   await prepare({ forTests: false });
   await build();
-  const { url } = await serve(join(ROOT, "www", "dist"), Number(process.env.PORT ?? 8000));
+  const { url } = await serve(join(ROOT, "www", "dist"), port());
   say(`the page is at ${url}  (stop with Ctrl+C)`);
   open(url);
 });

@@ -1,4 +1,7 @@
-/** Refusals. Codes and fields are those of the core; see `GlassformerError` in glassformer.d.ts. */
+/**
+ * Refusals; see `GlassformerError` in glassformer.d.ts. Codes and fields are those of the core, but for `freed` and
+ * `not_initialized`, which only JavaScript can run into.
+ */
 
 export class GlassformerError extends Error {
   readonly code: string;
@@ -35,8 +38,8 @@ export function calling<T>(call: () => T): T {
     return call();
   } catch (thrown) {
     if (isRefusal(thrown)) throw new GlassformerError(thrown.code, thrown.message, thrown.fields);
-    // What the engine throws when it cannot allocate an array or grow the memory.
-    if (thrown instanceof RangeError) throw outOfMemory(thrown);
+    // What the engine throws when it cannot allocate an array; a stack that overflows is another matter.
+    if (thrown instanceof RangeError && !/call stack/i.test(thrown.message)) throw outOfMemory(thrown);
     throw thrown;
   }
 }
@@ -49,17 +52,32 @@ export function outOfMemory(cause: Error): GlassformerError {
 export function inWords(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+      return JSON.stringify(short(value));
     case "bigint":
-      return `${value}n`;
+      // Writing a huge one out would take its time.
+      return BigInt.asIntN(256, value) === value ? `${value}n` : "a BigInt of more than 256 bits";
     case "number":
       return Object.is(value, -0) ? "-0" : String(value);
     case "boolean":
     case "undefined":
       return String(value);
     case "object":
-      return value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
+      return value === null ? "null" : isArray(value) ? "a list" : "an object";
     default:
       return `a ${typeof value}`;
+  }
+}
+
+/** A text as it fits a message. */
+export function short(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** As `Array.isArray`, which throws at a revoked proxy. */
+export function isArray(value: unknown): value is unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
   }
 }

@@ -81,27 +81,30 @@ export interface Parameter {
 
 /** A decoder that predicts each next token from the ones before it. */
 export class CausalLanguageModel {
-  /** @throws GlassformerError `invalid_option`, `config_conflict`, `out_of_memory`, `not_initialized`. */
+  /** @throws GlassformerError `invalid_option`, `config_conflict`, `not_finite`, `out_of_memory`, `not_initialized`. */
   constructor(options: Options);
   /** Every option with its value; frozen. */
   readonly options: FilledInOptions;
   /** All parameters, in the order they are drawn. */
   readonly parameters: Parameter[];
-  /** A copy of a parameter, in its layout. @throws `unknown_parameter`. */
+  /** A copy of a parameter, in its layout. @throws `unknown_parameter`, `out_of_memory`, `freed`. */
   parameter(name: string): Tensor;
   /**
    * Replaces a parameter: flat numbers, rows, or a tensor, in its layout. Traces that exist keep their numbers.
-   * @throws `unknown_parameter`, `shape_mismatch`, `not_finite`; nothing is then changed.
+   * @throws `unknown_parameter`, `shape_mismatch`, `not_an_integer` (no list), `not_finite` (an infinity, NaN or no
+   * number at all), `out_of_memory`, `freed`; nothing is then changed.
    */
   setParameter(name: string, values: NumbersInShape): void;
   /**
    * The trace of a prompt of token ids.
-   * @throws `empty_prompt`, `context_exceeded`, `not_an_integer`, `token_out_of_range`, `not_finite`.
+   * @throws `empty_prompt`, `context_exceeded`, `not_an_integer`, `token_out_of_range`, `not_finite`, `out_of_memory`,
+   * `freed`.
    */
   respondTo(ids: ArrayLike<number>): Trace;
   /**
    * The trace of a pass that starts at `positioned` with the caller's rows, T,D.
-   * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_finite`.
+   * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_an_integer` (no list), `not_finite`,
+   * `out_of_memory`, `freed`.
    */
   respondToRows(rows: ArrayLike<ArrayLike<number>> | Shaped): Trace;
   /** The parameters as a safetensors file, in their layouts; opens in Python. */
@@ -220,7 +223,7 @@ export interface PlainTrace {
   start: "tokens" | "rows";
   tokens: number[];
   length: number;
-  data: Float64Array | Float32Array | Int32Array;
+  data: Float64Array | Float32Array;
 }
 
 export interface JsonTrace {
@@ -292,7 +295,7 @@ export interface RandomStream {
   /** Uniform draws from [0, 1). */
   random(): number;
   random(shape: Shape): Tensor;
-  /** Whole numbers from low to high - 1. */
+  /** Whole numbers from low to high - 1, as an Int32Array where the bounds fit in 32 bits. */
   integers(low: number, high: number): number;
   integers(low: number, high: number, shape: Shape): Tensor;
   /** Indices below n, with probabilities p where they are given. */

@@ -1,26 +1,52 @@
-/** Reading what a caller hands over, before anything is computed. Nothing here changes its argument. */
+/**
+ * Reading what a caller hands over, before anything is computed. Nothing here changes its argument; whatever code an
+ * argument runs while it is read (getters, proxies) has run before a model is touched, and what it throws is a refusal.
+ */
 
-import { calling, GlassformerError, inWords } from "./errors.js";
+import { calling, GlassformerError, inWords, isArray, short } from "./errors.js";
 
-/** Runs a caller's own code (getters, proxies) and makes a refusal of what it throws. */
+/** Runs a caller's own code and makes a refusal of what it throws. */
 function reading<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (cause instanceof GlassformerError) throw cause;
-    const reason = `reading it threw ${inWords(cause instanceof Error ? cause.message : cause)}`;
-    throw invalidOption(what, "the value", reason);
+    throw invalidOption(what, "the value", `reading it threw ${messageOf(cause)}`);
+  }
+}
+
+function messageOf(cause: unknown): string {
+  try {
+    return cause instanceof Error ? inWords(cause.message) : inWords(cause);
+  } catch {
+    return "an error that cannot be read";
   }
 }
 
 export function invalidOption(option: string, value: string, reason: string): GlassformerError {
-  const message = `option ${option}: ${value} is refused; ${reason}`;
-  return new GlassformerError("invalid_option", message, { option, value, reason, nearest: [] });
+  const name = short(option);
+  const message = `option ${name}: ${value} is refused; ${reason}`;
+  return new GlassformerError("invalid_option", message, { option: name, value, reason, nearest: [] });
 }
 
-/** A shallow copy of an object of options, its lists copied too. */
-export function readOptions(what: string, options: unknown): Record<string, unknown> {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+/** A refusal of something whose shape does not fit. */
+export function mismatch(
+  what: string,
+  expected: readonly number[],
+  actual: readonly number[],
+): GlassformerError {
+  const message = `${what} has shape [${actual.join(", ")}], expected [${expected.join(", ")}]`;
+  const fields = { what, expected: [...expected], actual: [...actual] };
+  return new GlassformerError("shape_mismatch", message, fields);
+}
+
+/** A shallow copy of a plain object's own fields; `allowed` are the only ones there may be. */
+export function readOptions(
+  what: string,
+  options: unknown,
+  allowed?: readonly string[],
+): Record<string, unknown> {
+  if (typeof options !== "object" || options === null || isArray(options)) {
     throw invalidOption(what, inWords(options), "it must be an object of options");
   }
   return reading(what, () => {
@@ -36,14 +62,11 @@ export function readOptions(what: string, options: unknown): Record<string, unkn
       throw invalidOption(what, "a field named by a symbol", "there is no such option");
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(options)) {
+      if (allowed !== undefined && !allowed.includes(name)) {
+        throw invalidOption(name, inWords(value), `${what} has no such field`);
+      }
       // A plain data property, so that an option called "__proto__" is an unknown option and nothing else.
-      const data = Array.isArray(value) ? Array.from(value) : value;
-      Object.defineProperty(copy, name, {
-        value: data,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
+      Object.defineProperty(copy, name, { value, enumerable: true, configurable: true, writable: true });
     }
     return copy;
   });
@@ -55,6 +78,27 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** A model's options, with a copy of their list of words, which is not read before its length fits. */
+export function readModelOptions(options: unknown): Record<string, unknown> {
+  const given = readOptions("options", options);
+  const { words, nVocab } = given;
+  if (!isArray(words) || !Number.isInteger(nVocab)) return given;
+  if (words.length !== nVocab) {
+    const reason = `${words.length} words for a vocabulary of ${nVocab}`;
+    throw new GlassformerError("config_conflict", `options words and nVocab disagree: ${reason}`, {
+      options: ["words", "nVocab"],
+      values: [words.length, nVocab],
+      reason,
+    });
+  }
+  given.words = reading("words", () => Array.from(words));
+  const broken = (given.words as unknown[]).findIndex(
+    (word) => typeof word === "string" && /\p{Surrogate}/u.test(word),
+  );
+  if (broken < 0) return given;
+  throw invalidOption("words", "half a surrogate pair", `it stands at ${broken}, and is no letter`);
+}
+
 /** The options of a call, none of which may be left over. */
 export function readCallOptions(what: string, options: unknown): void {
   if (options === undefined) return;
@@ -62,25 +106,51 @@ export function readCallOptions(what: string, options: unknown): void {
   if (name !== undefined) throw invalidOption(name, inWords(value), `${what} has no such option`);
 }
 
+/** A field of a value, where it is an object that has it. */
+export function field(what: string, value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return reading(what, () => (name in value ? (value as Record<string, unknown>)[name] : undefined));
+}
+
 function lengthOf(what: string, of: string, list: unknown): number {
-  const isList = typeof list === "object" && list !== null && "length" in list;
-  const length: unknown = isList ? reading(what, () => list.length) : undefined;
+  const isList = typeof list === "object" && list !== null;
+  const length = isList ? (typedLength(list) ?? field(what, list, "length")) : undefined;
   if (typeof length === "number" && Number.isInteger(length) && length >= 0) return length;
-  const value = isList ? `a length of ${inWords(length)}` : inWords(list);
+  const value = length === undefined ? inWords(list) : `a length of ${inWords(length)}`;
   const message = `${what} must be a list of ${of}, got ${value}`;
   throw new GlassformerError("not_an_integer", message, { what, value });
+}
+
+// The engine's own views of typed arrays: a subclass or a property may say anything about itself.
+const TypedArray = Object.getPrototypeOf(Float64Array.prototype);
+const kindOf = Object.getOwnPropertyDescriptor(TypedArray, Symbol.toStringTag)?.get as () =>
+  | string
+  | undefined;
+const trueLength = Object.getOwnPropertyDescriptor(TypedArray, "length")?.get as () => number;
+
+/** The length of a typed array, whatever it says itself; undefined for anything else. */
+function typedLength(value: object): number | undefined {
+  return kindOf.call(value) === undefined ? undefined : trueLength.call(value);
+}
+
+/** A copy of a typed array of one kind, or undefined where the value is none. */
+export function copyOfTyped<T extends Float64Array | Float32Array>(
+  value: unknown,
+  Type: new (length: number) => T,
+): T | undefined {
+  if (typeof value !== "object" || value === null || kindOf.call(value) !== Type.name) return undefined;
+  const copy = calling(() => new Type(trueLength.call(value)));
+  copy.set(value as T);
+  return copy;
 }
 
 /** Token ids as numbers; whether each is whole and in the vocabulary is the core's to say. */
 export function readIds(ids: unknown, maxContext: number): Float64Array {
   const length = lengthOf("the prompt", "whole numbers", ids);
   // Refused before a list that claims any length is read.
-  if (length > maxContext) {
-    const message = `the prompt has ${length} tokens; this model reads at most ${maxContext}`;
-    throw new GlassformerError("context_exceeded", message, { length, maxContext });
-  }
+  if (length > maxContext) throw tooLong(`the prompt has ${length} tokens`, length, maxContext);
   const list = ids as ArrayLike<unknown>;
-  const out = new Float64Array(length);
+  const out = calling(() => new Float64Array(length));
   for (let position = 0; position < length; position++) {
     const id = reading("the prompt", () => list[position]);
     if (typeof id !== "number") {
@@ -93,7 +163,7 @@ export function readIds(ids: unknown, maxContext: number): Float64Array {
   return out;
 }
 
-/** Numbers, flat; a list of another length than `expected` is refused before it is read or copied. */
+/** A copy of numbers, flat; a list of another length than `expected` is refused before it is read or copied. */
 export function readNumbers(
   what: string,
   values: unknown,
@@ -102,7 +172,8 @@ export function readNumbers(
 ): Float64Array {
   const length = lengthOf(what, "numbers", values);
   if (refusal !== undefined && length !== expected) throw refusal(length);
-  if (values instanceof Float64Array) return values;
+  const copy = copyOfTyped(values, Float64Array);
+  if (copy !== undefined) return copy;
   const list = values as ArrayLike<unknown>;
   const out = calling(() => new Float64Array(length));
   for (let position = 0; position < length; position++) {
@@ -118,11 +189,9 @@ export function readNumbers(
 
 /** Rows of a width: a list of rows, or an object with `data` and `shape` such as a Tensor; at most so many. */
 export function readRows(rows: unknown, width: number, most = Number.POSITIVE_INFINITY): Float64Array {
-  if (typeof rows === "object" && rows !== null && "data" in rows && "shape" in rows) {
-    const { shape, data } = reading("rows", () => ({ shape: rows.shape, data: rows.data }));
-    const sizes = Array.from(
-      readNumbers("the shape of rows", shape, 2, (length) => rowsMismatch(length, width)),
-    );
+  const [data, shape] = [field("rows", rows, "data"), field("rows", rows, "shape")];
+  if (data !== undefined && shape !== undefined) {
+    const sizes = Array.from(readNumbers("the shape of rows", shape, 2, (axes) => notRows(axes, width)));
     const [count] = sizes;
     checkCount(count, most);
     if (sizes[1] !== width) throw mismatch("rows", [count, width], sizes);
@@ -141,35 +210,34 @@ export function readRows(rows: unknown, width: number, most = Number.POSITIVE_IN
 }
 
 function checkCount(length: number, maxContext: number): void {
-  if (length <= maxContext) return;
-  const message = `there are ${length} rows; this model reads at most ${maxContext}`;
-  throw new GlassformerError("context_exceeded", message, { length, maxContext });
+  if (length > maxContext) throw tooLong(`there are ${length} rows`, length, maxContext);
 }
 
-function rowsMismatch(axes: number, width: number): GlassformerError {
+function tooLong(what: string, length: number, maxContext: number): GlassformerError {
+  const message = `${what}; this model reads at most ${maxContext}`;
+  return new GlassformerError("context_exceeded", message, { length, maxContext });
+}
+
+function notRows(axes: number, width: number): GlassformerError {
   const message = `rows have ${axes} axes, expected 2, the second of size ${width}`;
   return new GlassformerError("shape_mismatch", message, { what: "rows", expected: [2], actual: [axes] });
 }
 
-/** A refusal of something whose shape does not fit. */
-export function mismatch(
-  what: string,
-  expected: readonly number[],
-  actual: readonly number[],
-): GlassformerError {
-  const message = `${what} has shape [${actual.join(", ")}], expected [${expected.join(", ")}]`;
-  const fields = { what, expected: [...expected], actual: [...actual] };
-  return new GlassformerError("shape_mismatch", message, fields);
-}
-
-/** A shape, as one size or a list of sizes; `undefined` is one number alone. */
+/** A shape, as one size or a list of at most 32 sizes, as in NumPy 1; `undefined` is one number alone. */
 export function readShape(shape: unknown): number[] | undefined {
   if (shape === undefined) return undefined;
-  const sizes = typeof shape === "number" ? [shape] : Array.from(readNumbers("shape", shape));
+  const list = typeof shape === "number" ? [shape] : shape;
+  const axes = lengthOf("shape", "whole numbers", list);
+  if (axes > 32) throw mismatch("shape", [32], [axes]);
+  const sizes = Array.from(readNumbers("shape", list));
   for (const [position, size] of sizes.entries()) {
     if (!Number.isInteger(size) || size < 0) {
       const message = `shape at position ${position} must be a whole number, got ${size}`;
-      throw new GlassformerError("not_an_integer", message, { what: "shape", position, value: String(size) });
+      throw new GlassformerError("not_an_integer", message, {
+        what: "shape",
+        position,
+        value: String(size),
+      });
     }
   }
   return sizes;

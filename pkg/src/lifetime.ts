@@ -41,9 +41,9 @@ export class Handle<T extends Freeable> {
     const inner = this.#inner;
     if (inner === undefined) return;
     this.#inner = undefined;
+    inner.free();
     counted.unregister(this);
     live[this.#kind] -= 1;
-    inner.free();
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a trace of some options consists of: its stages, their shapes, and where each stands in a block. */
 
-import { calling, GlassformerError, inWords } from "./errors.js";
+import { calling, GlassformerError, inWords, short } from "./errors.js";
 import { wasm } from "./wasm.js";
 
 export interface StageDescription {
@@ -59,10 +59,14 @@ export class Plan {
   slot(name: string): number {
     const slot = this.find(name);
     if (slot !== undefined) return slot;
-    const nearest = typeof name === "string" ? wasm().nearest_names(name, this.#namesLike(name)) : [];
+    // No more of a name is looked at than a message shows.
+    const nearest = typeof name === "string" ? wasm().nearest_names(short(name), this.#namesLike(name)) : [];
     const hint = nearest.length > 0 ? `; did you mean ${nearest.join(" or ")}?` : "";
     const message = `there is no stage ${inWords(name)} in this trace${hint}`;
-    throw new GlassformerError("unknown_stage", message, { stage: name, nearest });
+    throw new GlassformerError("unknown_stage", message, {
+      stage: typeof name === "string" ? short(name) : inWords(name),
+      nearest,
+    });
   }
 
   /** The names to compare a misspelt one with: TransformerLens's where it looks like one of those. */

@@ -28,7 +28,7 @@ export function aligned(tensor: Printable): string {
     for (const i of shown(shape[axis])) if (i !== null) collect(axis + 1, place * shape[axis] + i);
   };
   collect(0, 0);
-  const width = Math.max(0, ...words.map((word) => word.length));
+  const width = words.reduce((most, word) => Math.max(most, word.length), 0);
   let next = 0;
   const write = (axis: number): string => {
     if (axis === shape.length) return words[next++].padStart(width);

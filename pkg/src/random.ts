@@ -43,6 +43,13 @@ export class RandomStream {
     return new RandomStream(stream, whole, words, half as number | null);
   }
 
+  /** The stream that a value is, or undefined; no code of the value's own runs. */
+  static from(value: unknown): RandomStream | undefined {
+    return typeof value === "object" && value !== null && #words in value
+      ? (value as RandomStream)
+      : undefined;
+  }
+
   /** Where the stream stands now. */
   position(): StreamPosition {
     const seed = this.#seed <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(this.#seed) : String(this.#seed);
@@ -78,6 +85,7 @@ export class RandomStream {
 
   choice(n: unknown, p?: unknown, shape?: unknown): number | Tensor {
     const size = readInteger("n", n);
+    if (size < 1) throw invalidOption("n", inWords(n), "it must be at least 1");
     if (p === undefined || p === null) return this.integers(0, size, shape);
     const weights = readNumbers("p", p, size, (length) => {
       const fields = { what: "p", expected: [size], actual: [length] };

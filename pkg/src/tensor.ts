@@ -1,6 +1,6 @@
 /** Numbers with a shape, JavaScript's own. */
 
-import { GlassformerError, inWords } from "./errors.js";
+import { GlassformerError, inWords, isArray } from "./errors.js";
 import { invalidOption, mismatch } from "./input.js";
 import { aligned } from "./print.js";
 
@@ -114,7 +114,9 @@ export class Tensor {
       const i = this.resolve(axis, range);
       return [i, i + 1];
     }
-    if (!Array.isArray(range) || range.length > 2) throw mismatch(`range of axis ${axis}`, [2], []);
+    if (!isArray(range) || range.length > 2) {
+      throw invalidOption(`range of axis ${axis}`, inWords(range), "it must be an index or [start, end]");
+    }
     const start = range[0] === undefined ? 0 : this.resolve(axis, range[0], 1);
     const end = range[1] === undefined ? size : this.resolve(axis, range[1], 1);
     return [start, Math.max(start, end)];

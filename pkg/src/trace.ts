@@ -8,8 +8,10 @@ import { invalidOption, readCallOptions } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
 import { readPlain, writePlain } from "./plain.js";
 import { type Place, Plan, type StageDescription } from "./plan.js";
-import { Tensor, type TypedArray } from "./tensor.js";
+import { Tensor } from "./tensor.js";
 import { wasm } from "./wasm.js";
+
+type Numbers = Float64Array | Float32Array;
 
 /** Traces up to this size are copied out whole and live in JavaScript alone. */
 const SMALL = 65536;
@@ -20,12 +22,12 @@ export class Trace {
   readonly length: number;
   readonly #plan: Plan;
   readonly #layout: readonly Place[];
-  #block: TypedArray | undefined;
+  #block: Numbers | undefined;
   readonly #large: Handle<WasmTrace> | undefined;
   #freed = false;
 
   /** Not for users: `CausalLanguageModel.respondTo` and `Trace.fromPlain` make traces. */
-  constructor(plan: Plan, tokens: readonly number[], length: number, numbers: TypedArray | WasmTrace) {
+  constructor(plan: Plan, tokens: readonly number[], length: number, numbers: Numbers | WasmTrace) {
     if (!(plan instanceof Plan)) {
       throw invalidOption("trace", inWords(plan), "traces are made by respondTo and Trace.fromPlain");
     }
@@ -94,7 +96,7 @@ export class Trace {
   }
 
   diff(other: Trace): ReturnType<WasmTrace["diff"]> {
-    if (!(other instanceof Trace)) {
+    if (!(typeof other === "object" && other !== null && #plan in other)) {
       throw invalidOption("other", inWords(other), "diff compares with a trace");
     }
     return this.#inWasm((a) => other.#inWasm((b) => calling(() => a.diff(b))));
@@ -110,12 +112,12 @@ export class Trace {
   }
 
   toJSON(): JsonTrace {
-    return jsonOf(this, this.#plan);
+    return calling(() => jsonOf(this, this.#plan));
   }
 
   toRows(options?: object): TidyRow[] {
     readCallOptions("toRows", options);
-    return rowsOf(this);
+    return calling(() => rowsOf(this));
   }
 
   toSafetensors(): Uint8Array {
@@ -136,25 +138,25 @@ export class Trace {
     return this.get(`blocks.${Number(this.#plan.options.nBlocks) - 1}.${name}`);
   }
 
-  #copy(slot: number): TypedArray {
+  #copy(slot: number): Numbers {
     const { offset, size } = this.#layout[slot];
     if (this.#block !== undefined) return this.#block.slice(offset, offset + size);
     const large = this.#handle().get();
     return this.#filled(size, (out) => large.stage_into(slot, out));
   }
 
-  #all(): TypedArray {
+  #all(): Numbers {
     if (this.#block !== undefined) return this.#block.slice();
     return this.#blockOf(this.#handle().get());
   }
 
-  #blockOf(numbers: WasmTrace): TypedArray {
+  #blockOf(numbers: WasmTrace): Numbers {
     const { offset, size } = this.#layout[this.#layout.length - 1];
     return this.#filled(offset + size, (out) => numbers.block_into(out));
   }
 
   /** A new array of the trace's type, filled by wasm: allocated here, where a refusal leaves nothing half done. */
-  #filled(size: number, fill: (out: TypedArray) => void): TypedArray {
+  #filled(size: number, fill: (out: Numbers) => void): Numbers {
     const Type = this.#plan.dtype === "float64" ? Float64Array : Float32Array;
     return calling(() => {
       const out = new Type(size);

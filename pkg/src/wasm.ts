@@ -4,6 +4,7 @@ import { GlassformerError } from "./errors.js";
 // By name, so that the glue's own loader, which fetches, is left out of the bundle.
 import {
   describe_stages,
+  fill_in,
   initSync,
   Model,
   nearest_names,
@@ -15,7 +16,16 @@ import {
 
 import type { ResponseLike, WasmSource } from "./glassformer.js";
 
-const bindings = { describe_stages, Model, nearest_names, Stream, stage_shapes, Trace, trace_from_block };
+const bindings = {
+  describe_stages,
+  fill_in,
+  Model,
+  nearest_names,
+  Stream,
+  stage_shapes,
+  Trace,
+  trace_from_block,
+};
 
 export type Bindings = typeof bindings;
 
@@ -44,6 +54,10 @@ export function wasmBytes(): number {
 
 /** Compiles off the calling thread. Once the module is ready, further calls do nothing. */
 export function init(source?: WasmSource | Promise<WasmSource>): Promise<void> {
+  if (memoryOfInstance !== undefined || starting !== undefined) {
+    // A source that is not needed any more may fail without anybody listening.
+    Promise.resolve(source).catch(() => {});
+  }
   if (memoryOfInstance !== undefined) return Promise.resolve();
   // A call that failed, such as a download, may be made again.
   starting ??= start(source).finally(() => {
@@ -53,7 +67,7 @@ export function init(source?: WasmSource | Promise<WasmSource>): Promise<void> {
 }
 
 async function start(source?: WasmSource | Promise<WasmSource>): Promise<void> {
-  const given = (await source) ?? embedded?.();
+  const given = (await arriving(source)) ?? embedded?.();
   if (given === undefined)
     throw notInitialized("init needs the bytes of glassformer.wasm, a Module or a Response");
   const module = given instanceof WebAssembly.Module ? given : await compile(await bytesOf(given));
@@ -61,11 +75,20 @@ async function start(source?: WasmSource | Promise<WasmSource>): Promise<void> {
   if (memoryOfInstance === undefined) instantiate(module);
 }
 
+/** What a promise brings; a download that fails is a refusal like any other. */
+async function arriving<T>(promised: T | Promise<T>): Promise<T> {
+  try {
+    return await promised;
+  } catch (cause) {
+    throw notInitialized(`the bytes did not arrive: ${String(cause)}`);
+  }
+}
+
 async function bytesOf(source: unknown): Promise<BufferSource> {
   if (typeof source === "object" && source !== null && "arrayBuffer" in source && "ok" in source) {
     const response = source as ResponseLike;
     if (!response.ok) throw notInitialized(`the server answered ${response.status} for ${response.url}`);
-    return response.arrayBuffer();
+    return arriving(response.arrayBuffer());
   }
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source as BufferSource;
   throw notInitialized("init takes the bytes of glassformer.wasm, a WebAssembly.Module or a Response");
@@ -88,7 +111,20 @@ function compileNow(bytes: Uint8Array): WebAssembly.Module {
   }
 }
 
+/** Some of what the bindings call: a module without it is another's, and must not come near them. */
+const EXPORTS = [
+  "memory",
+  "__wbindgen_start",
+  "model_new",
+  "model_respond_to",
+  "trace_block_into",
+  "fill_in",
+];
+
 function instantiate(module: WebAssembly.Module): void {
+  const exported = WebAssembly.Module.exports(module).map(({ name }) => name);
+  const missing = EXPORTS.find((name) => !exported.includes(name));
+  if (missing !== undefined) throw notInitialized(`this is not glassformer's wasm: it has no ${missing}`);
   try {
     memoryOfInstance = initSync({ module }).memory;
   } catch (cause) {

@@ -1,6 +1,7 @@
 /** Running commands, step by step, with the time each took. */
 
 import { spawn, spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/[/\\]$/, "");
@@ -67,6 +68,11 @@ export function run(command, args, { env = {}, cwd = ROOT, quiet = false, limit 
 export function ask(command, args, env = {}) {
   const answer = spawnSync(command, args, { encoding: "utf8", env: { ...process.env, ...env } });
   return answer.status === 0 ? answer.stdout.trim() : undefined;
+}
+
+/** Whether a module is the script that was started, by whatever path. */
+export function isMain(url) {
+  return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
 }
 
 /** Runs a script's main part: a failure is told with its remedy and ends with code 1. */

@@ -44,24 +44,27 @@ export function nodeBin(name) {
   return join(ROOT, "node_modules", ".bin", process.platform === "win32" ? `${name}.cmd` : name);
 }
 
+/** Flags that leave nothing of this machine's folders in what is built. */
+export function remaps(rustc = "rustc") {
+  const sysroot = ask(rustc, ["--print", "sysroot"]) ?? "/usr";
+  const cargoHome = process.env.CARGO_HOME ?? join(homedir(), ".cargo");
+  return [
+    [join(sysroot, "lib/rustlib/src/rust"), "/rust"],
+    [cargoHome, "/cargo"],
+    [ROOT, "/glassformer"],
+  ].map(([from, to]) => `--remap-path-prefix=${from}=${to}`);
+}
+
 /** Cargo, and what to set for it, to build for wasm: the route that `prepare.mjs` found. */
 export function wasmCargo() {
   if (!existsSync(ROUTE_FILE)) throw new Failure("the tools are not prepared", "npm run prepare-tools");
   const { cargo, env, flags } = JSON.parse(readFileSync(ROUTE_FILE, "utf8"));
-  // Nothing of this machine's folders belongs in what is built.
-  const cargoHome = process.env.CARGO_HOME ?? join(homedir(), ".cargo");
-  const source = ask(env.RUSTC ?? "rustc", ["--print", "sysroot"]) ?? "/usr";
-  const remap = [
-    [join(source, "lib/rustlib/src/rust"), "/rust"],
-    [cargoHome, "/cargo"],
-    [ROOT, "/glassformer"],
-  ].map(([from, to]) => `--remap-path-prefix=${from}=${to}`);
   return {
     cargo,
     env: {
       ...env,
       // With --target these reach what is built for the target alone. Encoded, because a path may hold a space.
-      CARGO_ENCODED_RUSTFLAGS: [...flags, ...remap].join("\x1f"),
+      CARGO_ENCODED_RUSTFLAGS: [...flags, ...remaps(env.RUSTC)].join("\x1f"),
       // Two compilers must not share one folder.
       CARGO_TARGET_DIR: join(ROOT, "target", "wasm"),
     },

@@ -165,7 +165,12 @@ test("tokens can be appended, removed, and picked at any position", async () => 
   await remove.click();
   await remove.click();
   assert.equal((await cells(page, "blocks.0.hidden"))[0].length, 1);
-  assert.equal(await remove.isDisabled(), true);
+  assert.equal(await remove.getAttribute("aria-disabled"), "true");
+  // The focus stays where it was, and the button does nothing.
+  await remove.focus();
+  await page.keyboard.press("Enter");
+  assert.equal((await cells(page, "blocks.0.hidden"))[0].length, 1);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "remove");
   assert.match(await page.locator("#why").textContent(), /at least one token/);
   await done();
 });
@@ -173,11 +178,26 @@ test("tokens can be appended, removed, and picked at any position", async () => 
 test("a long prompt neither breaks the page nor makes it wider than the screen", async () => {
   const { page, done } = await open();
   const append = page.getByRole("button", { name: "Append a token" });
-  while (await append.isEnabled()) await append.click();
+  while ((await append.getAttribute("aria-disabled")) === "false") await append.click();
   assert.equal((await cells(page, "blocks.0.hidden"))[0].length, 24);
   assert.match(await page.locator("#why").textContent(), /24 positions at most/);
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.ok(content <= screen, `${content} wide on a screen of ${screen}`);
+  // What scrolls, and only that, can be reached by keyboard, under a name of its own.
+  const frames = await page
+    .locator(".scroll")
+    .evaluateAll((all) =>
+      all.map((frame) => [
+        frame.scrollWidth > frame.clientWidth,
+        frame.tabIndex === 0,
+        frame.getAttribute("aria-label"),
+      ]),
+    );
+  assert.ok(
+    frames.some(([scrolls]) => scrolls) && frames.every(([scrolls, reachable]) => scrolls === reachable),
+  );
+  const names = frames.filter(([scrolls]) => scrolls).map(([, , name]) => name);
+  assert.equal(new Set(names).size, names.length);
   await done();
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CausalLanguageModel, GlassformerError, Trace } from "glassformer";
+import { CausalLanguageModel, GlassformerError, randomStream, Trace } from "glassformer";
 
 const NAMES = [
   ...Object.keys(new CausalLanguageModel({ nVocab: 2 }).options),
@@ -17,7 +17,57 @@ const size = (min, max) =>
     { weight: 20, arbitrary: small(min, max) },
     fc.constantFrom(0, -1, 1.5, Number.NaN, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53, 1e300, -0),
   );
+/** A value that runs code of its own, or lies about what it is; made last, because the generator looks at values too. */
+class Hostile {
+  constructor(make) {
+    this.make = make;
+  }
+}
+
+/** What a generated value stands for. */
+function real(value) {
+  if (value instanceof Hostile) return value.make();
+  return Array.isArray(value) ? value.map((item) => (item instanceof Hostile ? item.make() : item)) : value;
+}
+
+const hostile = fc
+  .constantFrom(
+    ...["has", "get", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"].map(
+      (trap) => () =>
+        new Proxy(
+          {},
+          {
+            [trap]() {
+              throw new Error("mine");
+            },
+          },
+        ),
+    ),
+    () => {
+      const { proxy, revoke } = Proxy.revocable([], {});
+      revoke();
+      return proxy;
+    },
+    () => Object.create(Float64Array.prototype),
+    () => Object.defineProperty(new Float64Array(9), "length", { value: 2 }),
+    () => Object.defineProperty(new Float64Array(2), "length", { value: 9 }),
+    () => new (class extends Float64Array {})(4),
+    () => ({
+      get data() {
+        throw new Error("mine");
+      },
+      get length() {
+        throw new (class extends Error {
+          get message() {
+            throw new Error("again");
+          }
+        })();
+      },
+    }),
+  )
+  .map((make) => new Hostile(make));
 const anything = fc.oneof(
+  hostile,
   { weight: 4, arbitrary: size(0, 12) },
   fc.constantFrom(
     "lesson",
@@ -72,9 +122,9 @@ function attempt(call) {
   }
 }
 
-function isAnswer(trace, prompt) {
+function isAnswer(trace) {
   assert.ok(trace instanceof Trace);
-  assert.equal(trace.length, prompt.length);
+  assert.ok(trace.length > 0 && trace.length === trace.tokens.length);
   for (const name of trace.stages) {
     const { data, shape } = trace.get(name);
     assert.equal(
@@ -92,7 +142,12 @@ test("options of any kind make a model or are refused", () => {
     fc.property(sizes, rest, prompt, (base, more, ids) => {
       const options = { ...base };
       for (const [name, value] of more) {
-        Object.defineProperty(options, name, { value, enumerable: true, configurable: true, writable: true });
+        Object.defineProperty(options, name, {
+          value: real(value),
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
       }
       const model = attempt(() => new CausalLanguageModel(options));
       if (model === undefined) {
@@ -100,8 +155,8 @@ test("options of any kind make a model or are refused", () => {
         return;
       }
       counts.models += 1;
-      const trace = attempt(() => model.respondTo(ids));
-      if (trace !== undefined) isAnswer(trace, ids);
+      const trace = attempt(() => model.respondTo(real(ids)));
+      if (trace !== undefined) isAnswer(trace);
       model.free();
     }),
     { numRuns: 4000 },
@@ -113,12 +168,25 @@ test("options of any kind make a model or are refused", () => {
 test("one model answers or refuses any prompt, and a refusal leaves it as it was", () => {
   const model = new CausalLanguageModel({ nVocab: 7, maxContext: 8 });
   const before = model.respondTo([0, 1, 2]).logits.data;
+  const scratch = new CausalLanguageModel({ nVocab: 3 });
   let answers = 0;
   fc.assert(
-    fc.property(prompt, (ids) => {
-      const trace = attempt(() => model.respondTo(ids));
+    fc.property(prompt, fc.array(anything, { maxLength: 3 }), (ids, others) => {
+      for (const other of others.map(real)) {
+        attempt(() => model.respondToRows(other));
+        attempt(() => model.setParameter("nothing", other));
+        attempt(() => model.parameter(other));
+        // An axis of 0, because billions of draws are no refusal and take their time.
+        attempt(() => randomStream("numpy", 7).normal([0, other]));
+        attempt(() => randomStream("rand", other).choice(other, other));
+        attempt(() => model.respondTo([0]).get(other));
+        attempt(() => model.respondTo([0]).hidden.slice(other, other));
+        attempt(() => model.respondTo([0]).diff(other));
+        attempt(() => scratch.setParameter("head", other));
+      }
+      const trace = attempt(() => model.respondTo(real(ids)));
       if (trace !== undefined) {
-        isAnswer(trace, ids);
+        isAnswer(trace);
         answers += 1;
       }
       assert.deepEqual(model.respondTo([0, 1, 2]).logits.data, before);
@@ -132,7 +200,8 @@ test("anything at all is a trace to read, or refused", () => {
   const good = new CausalLanguageModel({ nVocab: 3 }).respondTo([0, 1]).toPlain();
   const field = fc.constantFrom(...Object.keys(good));
   fc.assert(
-    fc.property(field, anything, (name, value) => {
+    fc.property(field, anything, (name, generated) => {
+      const value = real(generated);
       const trace = attempt(() => Trace.fromPlain({ ...good, [name]: value }));
       if (trace !== undefined) attempt(() => trace.toJSON());
       attempt(() =>

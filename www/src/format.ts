@@ -1,10 +1,11 @@
 /** Numbers in words. */
 
-/** Four decimals, as the lessons print them. */
+/** Four decimals, as the lessons print them; a zero never carries a minus sign. */
 export function four(x: number): string {
   if (x === Number.NEGATIVE_INFINITY) return "-∞";
   if (x === Number.POSITIVE_INFINITY) return "∞";
-  return x.toFixed(4);
+  const word = x.toFixed(4);
+  return word === "-0.0000" ? "0.0000" : word;
 }
 
 /** A size of a change: four decimals, or as many as a smaller one needs to be seen. */

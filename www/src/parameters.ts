@@ -36,7 +36,8 @@ function parameterPanel(
     const [from = "", to = ""] = values.axes;
     const label = (axis: string, i: number) => (axis === "vocabulary" ? `${i} ${words[i]}` : String(i));
     const made = table({
-      caption: `${name}: ${how}`,
+      name,
+      caption: how,
       corner: `${from} \\ ${to}`,
       rows: Array.from({ length: shape[0] }, (_, i) => label(from, i)),
       columns: Array.from({ length: shape[1] }, (_, i) => label(to, i)),

@@ -19,35 +19,46 @@ export function promptControls(store: Store, words: readonly string[]): void {
   const append = byId("append") as HTMLButtonElement;
   const remove = byId("remove") as HTMLButtonElement;
   // A new token repeats the last one: what is new is then the position alone.
-  append.addEventListener("click", () =>
-    store.change([...store.state.tokens, store.state.tokens.at(-1) ?? 0]),
-  );
-  remove.addEventListener("click", () => store.change(store.state.tokens.slice(0, -1)));
+  append.addEventListener("click", () => {
+    const { tokens } = store.state;
+    if (tokens.length < LONGEST) store.change([...tokens, tokens.at(-1) ?? 0]);
+  });
+  remove.addEventListener("click", () => {
+    const { tokens } = store.state;
+    if (tokens.length > 1) store.change(tokens.slice(0, -1));
+  });
   byId("reset").addEventListener("click", () => store.reset());
 
   store.follow((state) => {
     const position = state.tokens.length - 1;
     legend.textContent = `Last token (position ${position}): click one, or use the arrow keys`;
     for (const [id, radio] of radios.entries()) radio.checked = id === state.tokens[position];
-    append.disabled = state.tokens.length >= LONGEST;
-    remove.disabled = state.tokens.length <= 1;
-    byId("why").textContent = append.disabled
+    const [longest, shortest] = [state.tokens.length >= LONGEST, state.tokens.length <= 1];
+    // Not `disabled`: that would take the focus away from who is using the button.
+    append.setAttribute("aria-disabled", String(longest));
+    remove.setAttribute("aria-disabled", String(shortest));
+    byId("why").textContent = longest
       ? `The page shows ${LONGEST} positions at most; the package has no such limit.`
-      : remove.disabled
+      : shortest
         ? "A prompt has at least one token."
         : "";
     showPositions(store, state, words);
   });
 }
 
-/** The tokens in their order, the earlier ones to be chosen anew; the last has its own control. */
+/** The tokens in their order: the earlier ones to be chosen anew, the last, which has its own control, named. */
 function showPositions(store: Store, state: State, words: readonly string[]): void {
   const positions = byId("positions");
-  while (positions.children.length > state.tokens.length) positions.lastElementChild?.remove();
+  const last = state.tokens.length - 1;
+  positions.querySelector("li:not(:has(select))")?.remove();
+  while (positions.children.length > last) positions.lastElementChild?.remove();
   for (const [position, id] of state.tokens.entries()) {
+    if (position === last) {
+      positions.append(element("li", {}, element("span", { class: "quiet" }, `${last} `), words[id] ?? ""));
+      return;
+    }
     const item = positions.children[position] ?? positions.appendChild(pick(store, position, words));
-    const select = item.querySelector("select") as HTMLSelectElement;
-    select.value = String(id);
+    (item.querySelector("select") as HTMLSelectElement).value = String(id);
   }
 }
 

@@ -36,7 +36,7 @@ export function stages(store: Store, words: readonly string[]): void {
       root.append(part);
       contents.append(element("li", {}, element("a", { href: `#${id}` }, title)));
     }
-    const { panel, update } = stagePanel(store.state.trace.describe(name), words);
+    const { panel, update } = stagePanel(store.state.trace.describe(name), () => store.state.trace, words);
     part.append(panel);
     updates.push(update);
   }
@@ -48,9 +48,9 @@ export function stages(store: Store, words: readonly string[]): void {
 
 function stagePanel(
   stage: StageDescription,
+  trace: () => Trace,
   words: readonly string[],
 ): { panel: HTMLElement; update: (state: State) => void } {
-  const copy = element("button", { type: "button", class: "copy" }, "Copy the numbers");
   const tables = element("div", { class: "tables" });
   const legend = element("p", { class: "legend" });
   const heading = element("h3", {}, `${stage.symbol} · `, element("code", {}, stage.name));
@@ -65,13 +65,11 @@ function stagePanel(
       element("p", { class: "quiet" }, element("code", {}, stage.formula), ` · from ${from(stage)}`),
       tables,
       legend,
-      copy,
+      copyButton(() => trace().get(stage.name)),
     ),
   );
-  let shown: Tensor | undefined;
-  copy.addEventListener("click", () => shown && copyNumbers(copy, shown));
   const update = (state: State) => {
-    shown = state.trace.get(stage.name);
+    const shown = state.trace.get(stage.name);
     const range = rangeOf(stage, shown);
     legend.textContent = legendOf(stage, range);
     tables.replaceChildren(...tablesOf(stage, shown, state, words, range).map(table));
@@ -99,6 +97,7 @@ function tablesOf(
     return lastAxis === "vocabulary" ? `${i} ${words[i]}` : String(i);
   });
   const common = {
+    name: stage.name,
     corner: `${lastAxis === "key" ? "query" : "position"} \\ ${lastAxis}`,
     rows,
     columns,
@@ -145,23 +144,31 @@ function rangeOf(stage: StageDescription, tensor: Tensor): number {
 function legendOf(stage: StageDescription, range: number): string {
   const hatched = stage.axes.at(-1) === "key" ? " Hatched: hidden by the mask, a later token." : "";
   const scale = stage.kind === "softmax" ? "0 to 1" : `blue ${four(-range)} to orange ${four(range)}`;
-  return `Shading: ${scale}.${hatched} A cell's tooltip has all digits.`;
+  return `Shading: ${scale}.${hatched} All digits: by the button, or in a cell's tooltip.`;
 }
 
-/** All digits, one line per row, tab-separated: what spreadsheets and NumPy's loadtxt read. */
-async function copyNumbers(button: HTMLButtonElement, tensor: Tensor): Promise<void> {
-  const width = tensor.shape.at(-1) ?? 1;
-  const lines: string[] = [];
-  for (let i = 0; i < tensor.size; i += width)
-    lines.push(Array.from(tensor.data.slice(i, i + width), String).join("\t"));
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(`${lines.join("\n")}\n`);
-    button.textContent = "Copied";
-  } catch {
-    button.textContent = "The browser does not allow copying";
-  }
-  setTimeout(() => {
-    button.textContent = label;
-  }, 1500);
+const COPY = "Copy the numbers";
+
+/** A button that copies all digits, one line per row, tab-separated: what spreadsheets and NumPy's loadtxt read. */
+function copyButton(numbers: () => Tensor): HTMLElement {
+  const button = element("button", { type: "button", class: "copy" }, COPY);
+  const told = element("span", { class: "quiet", "aria-live": "polite" });
+  let fading: ReturnType<typeof setTimeout> | undefined;
+  button.addEventListener("click", async () => {
+    const { data, shape, size } = numbers();
+    const width = shape.at(-1) ?? 1;
+    const lines: string[] = [];
+    for (let i = 0; i < size; i += width) lines.push(Array.from(data.slice(i, i + width), String).join("\t"));
+    try {
+      await navigator.clipboard.writeText(`${lines.join("\n")}\n`);
+      told.textContent = "Copied.";
+    } catch {
+      told.textContent = "The browser does not allow copying.";
+    }
+    clearTimeout(fading);
+    fading = setTimeout(() => {
+      told.textContent = "";
+    }, 3000);
+  });
+  return element("p", {}, button, " ", told);
 }

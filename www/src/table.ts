@@ -11,6 +11,8 @@ export interface RowNote {
 }
 
 export interface TableOf {
+  /** The stage or parameter it shows. */
+  readonly name: string;
   readonly caption: string;
   /** What the rows and the columns are, for the corner. */
   readonly corner: string;
@@ -46,9 +48,28 @@ export function table(of: TableOf): HTMLElement {
     element("thead", {}, head),
     element("tbody", {}, ...rows),
   );
-  // What scrolls must be reachable by keyboard and have a name.
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": of.caption }, made);
+  const frame = element("div", { class: "scroll" }, made);
+  watched.observe(frame);
+  labels.set(frame, `${of.name}, ${of.caption}`);
+  return frame;
 }
+
+const labels = new WeakMap<Element, string>();
+
+/** What scrolls must be reachable by keyboard and have a name; what does not scroll must not be in the way. */
+const watched = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const scrolls = target.scrollWidth > target.clientWidth;
+    for (const [name, value] of [
+      ["tabindex", "0"],
+      ["role", "region"],
+      ["aria-label", labels.get(target) ?? ""],
+    ] as const) {
+      if (scrolls) target.setAttribute(name, value);
+      else target.removeAttribute(name);
+    }
+  }
+});
 
 function cell(of: TableOf, row: number, column: number): HTMLTableCellElement {
   const value = of.cell(row, column);

@@ -59,6 +59,10 @@ pub struct Config {
 }
 
 impl Config {
+    /// How many blocks a model may have: more than anyone has stacked, and few enough that the names of all their
+    /// stages can be held.
+    pub const MOST_BLOCKS: usize = 10_000;
+
     /// The lesson's model for a vocabulary of this size: width 4, two heads, one block, hidden width 8.
     pub fn new(n_vocab: usize) -> Self {
         Config {
@@ -104,6 +108,10 @@ impl Config {
             if size == 0 {
                 return Err(invalid(option, 0.0, "it must be at least 1"));
             }
+        }
+        if self.n_blocks > Self::MOST_BLOCKS {
+            let reason = format!("it must be at most {}", Self::MOST_BLOCKS);
+            return Err(invalid("nBlocks", self.n_blocks as f64, &reason));
         }
         if !(self.epsilon.is_finite() && self.epsilon >= 0.0) {
             return Err(invalid("epsilon", self.epsilon, "it must be a finite number, 0 or more"));

@@ -7,7 +7,7 @@ use crate::config::{Config, Init};
 use crate::error::Error;
 use crate::num::random::RandomStream;
 use crate::num::Float;
-use crate::params::{Layout, Parameter, Parameters, Role};
+use crate::params::{check_finite, Layout, Parameter, Parameters, Role};
 
 impl Init {
     /// A fresh stream of the kind that this recipe draws from.
@@ -34,6 +34,7 @@ impl Init {
 /// [`Error::OutOfMemory`].
 pub(crate) fn draw<F: Float>(config: &Config, stream: &mut RandomStream) -> Result<Parameters<F>, Error> {
     let mut parameters = Parameters::zeroed(config)?;
+    let before = stream.clone();
     for index in 0..parameters.list().len() {
         let parameter = &parameters.list()[index];
         let (rows, columns) = (parameter.shape[0], parameter.shape[1]);
@@ -47,6 +48,10 @@ pub(crate) fn draw<F: Float>(config: &Config, stream: &mut RandomStream) -> Resu
                 let place = if turned { column * rows + row } else { row * columns + column };
                 stored[place] = value;
             }
+        }
+        if let Err(refusal) = check_finite("a drawn parameter, scaled,", stored) {
+            *stream = before;
+            return Err(refusal);
         }
     }
     Ok(parameters)

@@ -5,9 +5,9 @@
 //!
 //! - [`config`]: what can be chosen; [`model`]: the model; [`trace`]: what a pass computed.
 //! - [`stage`]: the stages, each declared once: name, axes, formula, what it is computed from.
-//! - [`layer`](crate): attention, feed-forward, block, head; [`math`]: their equations alone.
-//! - [`inspect`]: differences of two traces.
-//! - [`num`]: floats, the matrix product, random streams; [`params`] and [`init`](crate): parameters and their draws.
+//! - `layer`: attention, feed-forward, block, head; [`math`]: their equations alone.
+//! - [`inspect`]: descriptions of stages, differences of two traces.
+//! - [`num`]: floats, the matrix product, random streams; [`params`] and `init`: parameters and their draws.
 //!
 //! # What this crate does not do
 //! No training, no tokenizer, no files, no threads; no model whose attention has learned anything: the

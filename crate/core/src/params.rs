@@ -218,10 +218,15 @@ impl<F: Float> Parameters<F> {
     }
 
     fn find(&self, name: &str) -> Result<&Parameter, Error> {
-        self.list.iter().find(|p| p.name() == name).ok_or_else(|| {
+        // All blocks have the same matrices: the place of one is known from its block's number.
+        let block = name.strip_prefix("blocks.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        let first = block.map_or(0, |n| n.saturating_mul(PER_BLOCK)).min(self.list.len());
+        let near = self.list.iter().skip(first).take(PER_BLOCK + 1).chain(self.list.last());
+        let found = near.into_iter().find(|p| p.name() == name);
+        found.ok_or_else(|| {
             let names: Vec<String> = self.list.iter().map(Parameter::name).collect();
             Error::UnknownParameter {
-                name: name.into(),
+                name: name.chars().take(60).collect(),
                 nearest: nearest(name, names.iter().map(|n| n.as_str())),
             }
         })

@@ -1,28 +1,40 @@
 //! Values from and to JavaScript.
 
+use crate::numbers;
 use crate::options::Value;
-use js_sys::{Array, Object};
+use js_sys::{Array, JsString, Object};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::Serialize;
 use std::fmt;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// The entries of a plain object, in its order; nested objects are named, not read, so that neither depth nor
-/// cycles matter.
-pub(crate) fn entries(object: &JsValue) -> Vec<(String, Value)> {
-    let Some(object) = object.dyn_ref::<Object>() else { return Vec::new() };
-    let pair = |pair: JsValue| {
+/// The entries of a plain object, in its order. The list of words is read; any other list, and nested objects, are
+/// named only, so that neither length nor depth nor cycles matter.
+pub(crate) fn entries(object: &JsValue) -> Result<Vec<(String, Value)>, JsValue> {
+    let Some(object) = object.dyn_ref::<Object>() else { return Ok(Vec::new()) };
+    let mut out = Vec::new();
+    for pair in Object::entries(object).iter() {
         let pair: Array = pair.unchecked_into();
-        (pair.get(0).as_string().unwrap_or_default(), value(pair.get(1)))
-    };
-    Object::entries(object).iter().map(pair).collect()
+        let name = pair.get(0).as_string().unwrap_or_default();
+        let value = match pair.get(1).dyn_ref::<Array>() {
+            Some(list) if name == "words" => Value::List(words(list)?),
+            Some(_) => Value::Other("a list".into()),
+            None => scalar(pair.get(1)),
+        };
+        out.push((name, value));
+    }
+    Ok(out)
 }
 
-fn value(js: JsValue) -> Value {
-    match js.dyn_ref::<Array>() {
-        Some(list) => Value::List(list.iter().map(scalar).collect()),
-        None => scalar(js),
-    }
+/// What a word takes besides its letters: its own place, and one in the model.
+const PER_WORD: f64 = 128.0;
+
+fn words(list: &Array) -> Result<Vec<Value>, JsValue> {
+    // A letter takes at most three bytes, and every word is held twice.
+    let letters: f64 =
+        list.iter().map(|word| word.dyn_ref::<JsString>().map_or(0.0, |w| f64::from(w.length()))).sum();
+    numbers::room("the words", f64::from(list.length()) * PER_WORD + 6.0 * letters)?;
+    Ok(list.iter().map(scalar).collect())
 }
 
 fn scalar(js: JsValue) -> Value {
@@ -37,7 +49,8 @@ fn scalar(js: JsValue) -> Value {
     if js.is_bigint() {
         let digits = js.unchecked_ref::<js_sys::BigInt>().to_string(10);
         let digits = digits.map(String::from).unwrap_or_default();
-        return digits.parse().map_or(Value::Other(format!("{digits}n")), Value::Big);
+        let shown = |digits: &str| format!("{}n", digits.chars().take(60).collect::<String>());
+        return digits.parse().map_or_else(|_| Value::Other(shown(&digits)), Value::Big);
     }
     serde_wasm_bindgen::from_value(js).unwrap_or_else(|error| Value::Other(error.to_string()))
 }

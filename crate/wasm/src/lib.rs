@@ -12,7 +12,7 @@ mod report;
 mod trace;
 
 pub use model::Model;
-pub use plan::{describe_stages, stage_shapes, trace_from_block};
+pub use plan::{describe_stages, fill_in, stage_shapes, trace_from_block};
 pub use random::Stream;
 pub use trace::Trace;
 

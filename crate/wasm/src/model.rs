@@ -42,7 +42,7 @@ impl Model {
     /// A model from an object of options, seeded by its `seed`.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &JsValue) -> Result<Model, JsValue> {
-        let options = options::parse(&entries(options)).map_err(thrown)?;
+        let options = options::parse(&entries(options)?).map_err(thrown)?;
         let seed = match options.seed {
             Seed::Given(seed) => seed,
             Seed::Random => random_seed()?,
@@ -53,7 +53,7 @@ impl Model {
 
     /// A model from an object of options without `seed`, drawn from a stream, which goes on behind the draws.
     pub fn drawn_from(options: &JsValue, stream: &mut Stream) -> Result<Model, JsValue> {
-        let options = options::parse(&entries(options)).map_err(thrown)?;
+        let options = options::parse(&entries(options)?).map_err(thrown)?;
         Model::draw(options, stream.inner_mut(), None).map_err(thrown)
     }
 

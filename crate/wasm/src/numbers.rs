@@ -85,3 +85,13 @@ pub(crate) fn reserved<F>(n: usize) -> Result<Vec<F>, JsValue> {
         .map_err(|_| thrown(Error::OutOfMemory { what: format!("{n} numbers"), bytes }))?;
     Ok(out)
 }
+
+/// Whether so many bytes can be had: asked before a call that allocates in many small pieces, which cannot be refused
+/// one by one.
+pub(crate) fn room(what: &str, bytes: f64) -> Result<(), JsValue> {
+    let refused = || thrown(Error::OutOfMemory { what: what.into(), bytes });
+    if bytes >= f64::from(i32::MAX) {
+        return Err(refused());
+    }
+    Vec::<u8>::new().try_reserve_exact(bytes as usize).map_err(|_| refused())
+}

@@ -39,6 +39,16 @@ pub(crate) enum Seed {
     Random,
 }
 
+impl Seed {
+    /// The seed, where it is a number already.
+    pub(crate) fn given(self) -> Option<u64> {
+        match self {
+            Seed::Given(seed) => Some(seed),
+            Seed::Random => None,
+        }
+    }
+}
+
 /// All options of a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -81,9 +91,6 @@ const SCORE_SCALE: &str = "scoreScale";
 
 /// Options that belong to blocks this version does not have, whatever their value.
 const LATER: [&str; 3] = ["window", "rotary", "alibiSlopes"];
-
-/// More blocks than anyone has stacked; each has fourteen stages with names of their own.
-const MOST_BLOCKS: usize = 10_000;
 
 /// 2^64, the first number that is no seed.
 const SEEDS: f64 = 18_446_744_073_709_551_616.0;
@@ -148,10 +155,6 @@ pub(crate) fn parse(entries: &[(String, Value)]) -> Result<Options, Error> {
         n_vocab,
     };
     config.validate()?;
-    if config.n_blocks > MOST_BLOCKS {
-        let reason = format!("it must be at most {MOST_BLOCKS}");
-        return Err(refused("nBlocks", &Value::Number(config.n_blocks as f64), &reason));
-    }
     given.refuse_other("headWidth", &Value::Number(config.head_width() as f64))?;
     given.refuse_other("nKeyValueHeads", &Value::Number(n_heads as f64))?;
     let dtypes = [DType::Float64, DType::Float32].map(|t| (t.name(), t));

@@ -4,7 +4,7 @@ use crate::convert::{entries, plain};
 use crate::error::thrown;
 use crate::numbers;
 use crate::options::{self, Options};
-use crate::report::StageReport;
+use crate::report::{self, StageReport};
 use crate::trace::Trace;
 use glassformer::inspect::describe;
 use glassformer::num::DType;
@@ -12,10 +12,14 @@ use glassformer::trace::{Plan, Start};
 use js_sys::{Float32Array, Float64Array};
 use wasm_bindgen::prelude::*;
 
+/// What a stage's description takes, its texts included.
+const PER_DESCRIPTION: f64 = 1024.0;
+
 /// What is said about each stage of a pass that starts from tokens (or rows), in execution order.
 #[wasm_bindgen]
 pub fn describe_stages(options: &JsValue, from_rows: bool) -> Result<JsValue, JsValue> {
     let (options, plan) = read(options, from_rows)?;
+    numbers::room("the descriptions of the stages", plan.stages().len() as f64 * PER_DESCRIPTION)?;
     let report = |&stage| StageReport::from(describe(&plan, stage, options.config.activation));
     Ok(plain(&plan.stages().iter().map(report).collect::<Vec<_>>()))
 }
@@ -54,8 +58,17 @@ pub fn trace_from_block(
     .map_err(thrown)
 }
 
+/// Every option with its value, from some of them: what a model of these options would report, seed aside.
+#[wasm_bindgen]
+pub fn fill_in(options: &JsValue) -> Result<JsValue, JsValue> {
+    let options = options::parse(&entries(options)?).map_err(thrown)?;
+    let filled_in = options::fill_in(&options.config, options.dtype);
+    let report = report::options(filled_in, options.seed.given(), options.words.as_deref());
+    Ok(plain(&report))
+}
+
 fn read(options: &JsValue, from_rows: bool) -> Result<(Options, Plan), JsValue> {
-    let options = options::parse(&entries(options)).map_err(thrown)?;
+    let options = options::parse(&entries(options)?).map_err(thrown)?;
     let plan = Plan::new(&options.config, if from_rows { Start::Rows } else { Start::Tokens });
     plan.map(|plan| (options, plan)).map_err(thrown)
 }

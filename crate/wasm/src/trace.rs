@@ -81,6 +81,8 @@ impl Trace {
 
     /// Where this trace differs from another.
     pub fn diff(&self, other: &Trace) -> Result<JsValue, JsValue> {
+        let stages = with!(&self.0, trace => trace.stages().len());
+        numbers::room("the difference", stages as f64 * self.rows() as f64 * PER_ROW)?;
         let diff = match (&self.0, &other.0) {
             (Either::F64(a), Either::F64(b)) => a.diff(b),
             (Either::F32(a), Either::F32(b)) => a.diff(b),
@@ -105,6 +107,9 @@ impl Trace {
         }
     }
 }
+
+/// What the difference of one row of one stage takes, as it is computed and as it is reported.
+const PER_ROW: f64 = 256.0;
 
 /// How many numbers a small trace has: they are copied at once. Of a larger one each stage is copied by itself, so
 /// that no more than its largest stage is held twice.

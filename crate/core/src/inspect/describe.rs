@@ -39,7 +39,7 @@ pub struct Description {
 /// ```
 pub fn describe(plan: &Plan, stage: Stage, activation: Activation) -> Description {
     let declaration = stage.declaration();
-    let inputs = stage.input_names(plan.stages());
+    let inputs = stage.input_names(|stage| plan.has(stage));
     let is_given = stage.kind == Kind::Positioned && inputs.is_empty();
     Description {
         name: stage.name(),
@@ -62,7 +62,7 @@ fn formula(plan: &Plan, stage: Stage, activation: Activation) -> String {
     let declaration = stage.declaration();
     let stream = stream_before(stage.block).name();
     let reads = |input| declaration.inputs.contains(&input);
-    let normalized = plan.stages().iter().any(|s| s.kind == Kind::FinalNormalized);
+    let normalized = plan.has(Stage::new(Kind::FinalNormalized, plan.n_blocks()));
     let formula = declaration.formula;
     if stage.kind == Kind::Activated {
         format!("{formula}, φ(u) = {}", activation.formula())

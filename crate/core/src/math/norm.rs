@@ -10,7 +10,7 @@ use crate::num::Float;
 ///
 /// # Numerics
 /// The variance is the population's (divided by D), from the deviations, after the mean. Sums go in the order
-/// of the coordinates. Epsilon stands inside the root. A row whose variance overflows has no normalization: its
+/// of the coordinates. Epsilon stands inside the root. A row whose variance or root overflows has no normalization: its
 /// cells are NaN (dividing by infinity would make plausible zeros). The quotient is a division, not a product with a
 /// reciprocal: PyTorch multiplies by the reciprocal root, which may differ in the last bit.
 ///
@@ -30,7 +30,8 @@ pub fn layer_norm<F: Float>(x: &[F], width: usize, epsilon: F, out: &mut [F]) {
     for (x_row, out_row) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
         let mean = sum(x_row.iter().copied()) / d;
         let variance = sum(x_row.iter().map(|&x| (x - mean) * (x - mean))) / d;
-        let root = if variance.is_finite() { (variance + epsilon).sqrt() } else { F::from_f64(f64::NAN) };
+        let root = (variance + epsilon).sqrt();
+        let root = if root.is_finite() { root } else { F::from_f64(f64::NAN) };
         for (o, &x) in out_row.iter_mut().zip(x_row) {
             *o = (x - mean) / root;
         }

@@ -96,10 +96,11 @@ impl<F: Float> CausalLanguageModel<F> {
     pub fn respond_to_reusing(&self, tokens: &[u32], earlier: &Trace<F>) -> Result<Trace<F>, Error> {
         self.check_tokens(tokens)?;
         if *earlier.plan() != *self.from_tokens {
+            let sizes = |plan: &Plan| vec![plan.stages().len(), plan.n_blocks(), plan.n_model()];
             return Err(Error::ShapeMismatch {
-                what: "the trace to reuse (its number of stages)".into(),
-                expected: vec![self.from_tokens.stages().len()],
-                actual: vec![earlier.stages().len()],
+                what: "the trace to reuse (its stages, blocks and width)".into(),
+                expected: sizes(&self.from_tokens),
+                actual: sizes(earlier.plan()),
             });
         }
         let shared = tokens.iter().zip(earlier.tokens()).take_while(|(a, b)| a == b).count();

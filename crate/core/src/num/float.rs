@@ -1,4 +1,4 @@
-//! The two floating-point types, and the only place that calls `libm`.
+//! The two floating-point types, and the functions of `libm` that the forward pass calls.
 
 use core::fmt::{Debug, Display};
 use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub};

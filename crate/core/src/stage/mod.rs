@@ -183,10 +183,10 @@ impl Stage {
         own.into_iter().chain(next).collect()
     }
 
-    /// The names of what its cells are computed from in a pass that has these stages; parameters are marked
+    /// The names of what its cells are computed from in a pass that `has` some stages; parameters are marked
     /// by a leading `parameter `. Rows that a caller gave come from nothing.
-    pub fn input_names(self, pass: &[Stage]) -> Vec<String> {
-        let stage_name = |stage: Stage| pass.contains(&stage).then(|| stage.name());
+    pub fn input_names(self, has: impl Fn(Stage) -> bool) -> Vec<String> {
+        let stage_name = |stage: Stage| has(stage).then(|| stage.name());
         let final_norm = Stage::new(Kind::FinalNormalized, self.block);
         let resolve = |input: &Input| match *input {
             Input::Stage(kind) => stage_name(Stage::new(kind, self.block)),
@@ -254,7 +254,10 @@ mod tests {
     fn the_head_reads_the_stream_where_there_is_no_final_norm() {
         let (stream, norm, head) =
             (Stage::new(Kind::Hidden, 0), Stage::new(Kind::FinalNormalized, 1), Stage::new(Kind::Logits, 1));
-        assert_eq!(head.input_names(&[stream, norm, head]), ["final.normalized", "parameter head"]);
-        assert_eq!(head.input_names(&[stream, head]), ["blocks.0.hidden", "parameter head"]);
+        assert_eq!(
+            head.input_names(|s| [stream, norm, head].contains(&s)),
+            ["final.normalized", "parameter head"]
+        );
+        assert_eq!(head.input_names(|s| [stream, head].contains(&s)), ["blocks.0.hidden", "parameter head"]);
     }
 }

@@ -79,7 +79,7 @@ impl<F: Float> Trace<F> {
                 |stage: &Stage| if name.contains("hook") { stage.hooks(blocks) } else { vec![stage.name()] };
             let names: Vec<String> = self.stages().iter().flat_map(of).collect();
             Error::UnknownStage {
-                name: name.into(),
+                name: name.chars().take(60).collect(),
                 nearest: nearest(name, names.iter().map(|n| n.as_str())),
             }
         })
@@ -137,6 +137,13 @@ impl<F: Float> Trace<F> {
     pub fn from_block(plan: Arc<Plan>, tokens: Vec<u32>, rows: usize, block: &[F]) -> Result<Self, Error> {
         if rows == 0 {
             return Err(Error::EmptyPrompt);
+        }
+        if plan.start() == Start::Tokens && tokens.len() != rows {
+            return Err(Error::ShapeMismatch {
+                what: "tokens".into(),
+                expected: vec![rows],
+                actual: vec![tokens.len()],
+            });
         }
         let mut segment = Segment::new(&plan, 0, rows, rows)?;
         if block.len() != segment.offsets[plan.stages().len()] {

@@ -6,6 +6,9 @@ use crate::memory::reserved;
 use crate::stage::{Kind, Row, Stage, DECLARATIONS};
 use alloc::{format, vec, vec::Vec};
 
+/// How many kinds of stages there are.
+const KINDS: usize = DECLARATIONS.len();
+
 /// What a pass starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
@@ -27,6 +30,8 @@ pub struct Plan {
     n_blocks: usize,
     /// How many stages a block has.
     per_block: usize,
+    /// The first place of each kind; all blocks have the same stages.
+    firsts: [Option<usize>; KINDS],
 }
 
 impl Plan {
@@ -55,7 +60,12 @@ impl Plan {
             stages.extend(DECLARATIONS.iter().filter(|d| d.per_block).map(|d| Stage::new(d.kind, n)));
         }
         stages.extend(whole(|kind| kind > Kind::Positioned, config.n_blocks));
+        let mut firsts = [None; KINDS];
+        for (slot, stage) in stages.iter().enumerate() {
+            firsts[stage.kind as usize].get_or_insert(slot);
+        }
         Ok(Plan {
+            firsts,
             start,
             stages,
             n_vocab: config.n_vocab,
@@ -90,12 +100,12 @@ impl Plan {
     }
 
     /// How many numbers a stage has for one position, where this many keys can be seen.
-    pub(crate) fn row_width(&self, stage: Stage, keys: usize) -> usize {
+    pub(crate) fn row_width(&self, stage: Stage, keys: usize) -> f64 {
         match stage.declaration().row {
-            Row::Model | Row::Heads => self.n_model,
-            Row::Keys => self.n_heads * keys,
-            Row::Units => self.n_hidden,
-            Row::Vocabulary => self.n_vocab,
+            Row::Model | Row::Heads => self.n_model as f64,
+            Row::Keys => self.n_heads as f64 * keys as f64,
+            Row::Units => self.n_hidden as f64,
+            Row::Vocabulary => self.n_vocab as f64,
         }
     }
 
@@ -103,20 +113,25 @@ impl Plan {
         self.n_heads
     }
 
+    /// Whether the pass has a stage.
+    pub fn has(&self, stage: Stage) -> bool {
+        let first = self.firsts[stage.kind as usize];
+        first.is_some_and(|slot| !self.stages[slot].declaration().per_block || stage.block < self.n_blocks)
+    }
+
     /// The place of a stage in the execution order.
     ///
     /// # Panics
     /// When the plan does not have it: a layer asks for stages of its own plan only.
     pub(crate) fn index(&self, stage: Stage) -> usize {
-        // All blocks have the same stages: only the first block's are looked through.
+        let first = self.firsts[stage.kind as usize].expect("a layer asks for stages of its own plan only");
         let blocks = if stage.declaration().per_block { stage.block } else { 0 };
-        let first = |s: &Stage| s.kind == stage.kind && (!s.declaration().per_block || s.block == 0);
-        let place = if stage.kind > Kind::Hidden {
-            self.stages.iter().rposition(first)
-        } else {
-            self.stages.iter().position(first)
-        };
-        place.expect("a layer asks for stages of its own plan only") + blocks * self.per_block
+        first + blocks * self.per_block
+    }
+
+    /// D, the width of the residual stream.
+    pub fn n_model(&self) -> usize {
+        self.n_model
     }
 
     /// How many blocks there are.

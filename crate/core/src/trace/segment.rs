@@ -28,14 +28,15 @@ impl<F: Float> Segment<F> {
     /// [`Error::OutOfMemory`].
     pub(crate) fn new(plan: &Plan, first: usize, rows: usize, keys: usize) -> Result<Self, Error> {
         // In f64, because lengths multiply: an overflow must be a refusal.
-        let cells = |stage| rows as f64 * plan.row_width(stage, keys) as f64;
+        let cells = |stage| rows as f64 * plan.row_width(stage, keys);
         let what = format!("the trace of {rows} rows");
         let data = zeroed(&what, plan.stages().iter().map(|&stage| cells(stage)).sum())?;
         let mut offsets = reserved(&what, plan.stages().len() as f64 + 1.0)?;
         let mut end = 0;
         offsets.push(end);
         for &stage in plan.stages() {
-            end += rows * plan.row_width(stage, keys);
+            // It fits: the sum of all was allocated.
+            end += cells(stage) as usize;
             offsets.push(end);
         }
         Ok(Segment { first, rows, keys, offsets, data })

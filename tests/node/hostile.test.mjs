@@ -1,0 +1,187 @@
+/** Arguments that run code of their own while they are read, or lie about themselves. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CausalLanguageModel, memory, randomStream, Trace } from "glassformer";
+import { refusal } from "./support.mjs";
+
+const fresh = () => new CausalLanguageModel({ nVocab: 7 });
+
+test("an array that lies about its length is taken for what it is", () => {
+  const model = fresh();
+  const before = model.parameter("head").data;
+  const lying = (length, says) => Object.defineProperty(new Float64Array(length).fill(0.5), "length", says);
+  assert.equal(
+    refusal(() => model.setParameter("head", lying(20_000, { value: 28 }))).code,
+    "shape_mismatch",
+  );
+  assert.deepEqual(model.parameter("head").data, before);
+  let calls = 0;
+  const changing = {
+    get() {
+      calls += 1;
+      model.respondTo([0]);
+      return calls;
+    },
+  };
+  model.setParameter("head", lying(28, changing));
+  assert.deepEqual(model.parameter("head").data, new Float64Array(28).fill(0.5));
+  const throwing = lying(28, {
+    get() {
+      throw new Error("mine");
+    },
+  });
+  model.setParameter("head", throwing);
+  assert.equal(model.respondTo([0, 1]).length, 2);
+});
+
+test("an argument that frees the model while it is read finds it freed", () => {
+  const freeing = (model, value) => ({
+    length: 1,
+    get 0() {
+      model.free();
+      return value;
+    },
+  });
+  for (const call of [
+    (model) => model.respondTo(freeing(model, 0)),
+    (model) => model.respondToRows(freeing(model, [1, 2, 3, 4])),
+    (model) => model.setParameter("head", { data: { ...freeing(model, 0), length: 28 } }),
+  ]) {
+    const model = fresh();
+    const error = refusal(() => call(model));
+    assert.ok(["freed", "not_finite"].includes(error.code), error.message);
+  }
+  assert.ok(memory().liveModels >= 0);
+});
+
+test("errors of an argument's own are told, whatever they are", () => {
+  const model = fresh();
+  const traps = ["has", "get", "ownKeys", "getPrototypeOf"];
+  const proxies = traps.map((trap) => {
+    const handler = {
+      [trap]() {
+        throw new Error("mine");
+      },
+    };
+    return new Proxy({}, handler);
+  });
+  const { proxy: revoked, revoke } = Proxy.revocable([], {});
+  revoke();
+  for (const value of [...proxies, revoked]) {
+    for (const call of [
+      () => new CausalLanguageModel(value),
+      () => new CausalLanguageModel({ nVocab: 7, seed: value }),
+      () => new CausalLanguageModel({ nVocab: 1, words: value }),
+      () => model.respondTo(value),
+      () => model.respondTo([value]),
+      () => model.respondToRows(value),
+      () => model.setParameter("head", value),
+      () => Trace.fromPlain(value),
+      () => CausalLanguageModel.fromJSON(value),
+      () => randomStream("numpy", 7).normal(value),
+    ]) {
+      refusal(call);
+    }
+  }
+  assert.equal(model.respondTo([0, 1]).length, 2);
+});
+
+test("a plain trace is checked, however it was made", () => {
+  const good = fresh().respondTo([0, 1]).toPlain();
+  const options = (changes) => ({ ...good, options: { ...good.options, ...changes } });
+  const cases = [
+    [options({ words: [1n] }), "config_conflict"],
+    [options({ words: Array(7).fill(() => 1) }), "invalid_option"],
+    [options({ words: "xyz" }), "invalid_option"],
+    [options({ seed: { a: 1n } }), "invalid_option"],
+    [options({ maxContext: 1 }), "invalid_option"],
+    [{ ...good, tokens: [0, 100] }, "token_out_of_range"],
+    [{ ...good, tokens: [0, 2 ** 40] }, "token_out_of_range"],
+    [{ ...good, tokens: [0] }, "shape_mismatch"],
+    [{ ...good, data: Object.create(Float64Array.prototype) }, "invalid_option"],
+    [{ ...good, data: good.data.slice(1) }, "shape_mismatch"],
+    [{ ...good, data: new Float32Array(good.data) }, "invalid_option"],
+    [{ ...good, more: 1 }, "invalid_option"],
+  ];
+  for (const [plain, code] of cases) assert.equal(refusal(() => Trace.fromPlain(plain)).code, code);
+  // Options left out have their defaults here too.
+  const { data, tokens, length, start, format } = good;
+  const again = Trace.fromPlain({ data, tokens, length, start, format, options: { nVocab: 7 } });
+  assert.deepEqual(again.hidden, fresh().respondTo([0, 1]).hidden);
+});
+
+test("numbers that a recipe makes too large are refused before there is a model", () => {
+  const stream = randomStream("numpy", 7);
+  const before = stream.position();
+  const tooLarge = { nVocab: 7, dtype: "float32", branchScale: 1e39 };
+  assert.equal(refusal(() => new CausalLanguageModel(tooLarge)).code, "not_finite");
+  assert.equal(refusal(() => new CausalLanguageModel({ ...tooLarge, seed: stream })).code, "not_finite");
+  assert.deepEqual(stream.position(), before);
+  const model = new CausalLanguageModel({ nVocab: 7, dtype: "float32", epsilon: 1e300 });
+  assert.equal(refusal(() => model.respondTo([0, 1])).code, "not_finite");
+});
+
+test("sizes that fit no memory are refused also in a prompt, a printed tensor, and a list of words", () => {
+  const model = new CausalLanguageModel({ nVocab: 7, maxContext: 2 ** 32 - 1 });
+  assert.equal(refusal(() => model.respondTo({ length: 2 ** 32 - 1 })).code, "out_of_memory");
+  assert.match(String(randomStream("numpy", 1).normal(Array(18).fill(2))), /^\[/);
+  const words = Object.assign([], { length: 2 ** 32 - 1 });
+  assert.equal(refusal(() => new CausalLanguageModel({ nVocab: 7, words })).code, "config_conflict");
+  assert.equal(refusal(() => new CausalLanguageModel({ nVocab: 7, nModel: words })).code, "invalid_option");
+  assert.equal(
+    refusal(() => new CausalLanguageModel({ nVocab: 1, words: ["\ud800"] })).code,
+    "invalid_option",
+  );
+  for (const call of [
+    () => model.parameter("x".repeat(1e6)),
+    () => model.respondTo([0]).get("x".repeat(1e6)),
+  ]) {
+    assert.ok(refusal(call).message.length < 200);
+  }
+  assert.ok(refusal(() => new CausalLanguageModel({ nVocab: 7, nModel: 10n ** 5000n })).message.length < 300);
+});
+
+test("where wasm has no room left, calls are refused and traces can still be freed", () => {
+  const model = new CausalLanguageModel({ nVocab: 7, maxContext: 2000 });
+  const ids = new Uint8Array(1500);
+  const traces = [];
+  for (;;) {
+    try {
+      traces.push(model.respondTo(ids));
+    } catch (error) {
+      assert.equal(error.code, "out_of_memory");
+      break;
+    }
+  }
+  assert.ok(traces.length > 10);
+  const call = (work) => {
+    try {
+      work();
+    } catch (error) {
+      assert.equal(error.code, "out_of_memory", error.stack);
+    }
+  };
+  call(() => traces[0].diff(traces[1]));
+  call(() => new CausalLanguageModel({ nVocab: 20_000, words: Array(20_000).fill("a word") }));
+  call(() => new CausalLanguageModel({ nVocab: 7, nBlocks: 10_000 }).respondTo([0]));
+  call(() => traces[0].get("blocks.0.attention.scores"));
+  for (const trace of traces) trace.free();
+  assert.equal(model.respondTo(ids).length, 1500);
+  assert.equal(memory().liveTraces, 1);
+});
+
+test("many blocks take time in proportion to their number", () => {
+  const time = (nBlocks) => {
+    const start = performance.now();
+    const model = new CausalLanguageModel({ nVocab: 7, nBlocks });
+    model.respondTo([0]).stages.at(-1);
+    model.toSafetensors();
+    model.free();
+    return performance.now() - start;
+  };
+  time(50);
+  const [few, many] = [time(200), time(1600)];
+  // Eight times as many; quadratic work would take 64 times as long.
+  assert.ok(many < 32 * few, `${few} ms and ${many} ms`);
+});
