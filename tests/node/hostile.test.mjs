@@ -170,18 +170,3 @@ test("where wasm has no room left, calls are refused and traces can still be fre
   assert.equal(model.respondTo(ids).length, 1500);
   assert.equal(memory().liveTraces, 1);
 });
-
-test("many blocks take time in proportion to their number", () => {
-  const time = (nBlocks) => {
-    const start = performance.now();
-    const model = new CausalLanguageModel({ nVocab: 7, nBlocks });
-    model.respondTo([0]).stages.at(-1);
-    model.toSafetensors();
-    model.free();
-    return performance.now() - start;
-  };
-  time(50);
-  const [few, many] = [time(200), time(1600)];
-  // Eight times as many; quadratic work would take 64 times as long.
-  assert.ok(many < 32 * few, `${few} ms and ${many} ms`);
-});

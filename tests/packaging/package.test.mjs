@@ -91,6 +91,21 @@ for (const [name, options] of Object.entries({
   });
 }
 
+test("the declarations stand alone: without the DOM's types, without Node's, without the newest library", () => {
+  const file = join(HERE, "alone.ts");
+  const code = `import { CausalLanguageModel, init } from "glassformer";
+    export const at: number = new CausalLanguageModel({ nVocab: 7 }).respondTo([0]).attention.at(0, 0, 0);
+    export const ready: Promise<void> = init(new Uint8Array(8));`;
+  writeFileSync(file, code);
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const options = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022", "--module", "node16"];
+  const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, "--ignoreConfig", file], {
+    encoding: "utf8",
+    cwd: HERE,
+  });
+  assert.equal(status, 0, stdout);
+});
+
 test("a bundler needs no plug-in, puts in one wasm, and the bundle runs", async () => {
   const code = `import { CausalLanguageModel } from "glassformer";
     console.log(new CausalLanguageModel({ nVocab: 7 }).respondTo([0, 1, 2]).attention.at(0, 2, 0));`;

@@ -75,12 +75,40 @@ fn numpys_tail_stands_where_it_stood_within_an_ulp() {
             assert!(ulps(got, want) <= 1, "seed {seed}: {got} and not {want}");
             seen += 1;
         }
+        assert!(ulps(draws[19_999], stream["normal_19999"].as_f64().unwrap()) <= 1, "seed {seed}");
         if let Some(sum) = stream["sum_of_first_20000_normals"].as_f64() {
             let got: f64 = draws.iter().sum();
             assert!((got - sum).abs() <= 1e-12 * sum.abs().max(1.0), "seed {seed}: {got} and not {sum}");
         }
     }
     assert_eq!(seen, 4 * streams(&golden).len());
+}
+
+#[test]
+fn numpys_streams_of_large_seeds_come_out_to_the_bit() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../golden/numpy/large_seeds.json");
+    let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let streams = golden["streams"].as_array().unwrap();
+    assert_eq!(streams.len(), 4);
+    for stream in streams {
+        let seed: u64 = stream["seed"].as_str().unwrap().parse().unwrap();
+        let fresh = || RandomStream::numpy(seed);
+        let mut rng = fresh();
+        for word in stream["raw_uint64_x4"].as_array().unwrap() {
+            assert_eq!(rng.next_u64().to_string(), word.as_str().unwrap());
+        }
+        let mut rng = fresh();
+        let normals: Vec<f64> = (0..20_000).map(|_| rng.normal()).collect();
+        let want = floats(&stream["normal"]);
+        assert_eq!(normals[..want.len()], want);
+        assert_eq!(normals[19_999], stream["normal_19999"].as_f64().unwrap());
+        let mut rng = fresh();
+        assert!(floats(&stream["random"]).iter().all(|x| rng.random() == *x));
+        let mut rng = fresh();
+        for x in stream["integers_0_1000"].as_array().unwrap() {
+            assert_eq!(rng.integers(0, 1000).unwrap(), whole(x));
+        }
+    }
 }
 
 #[test]

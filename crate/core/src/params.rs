@@ -219,7 +219,8 @@ impl<F: Float> Parameters<F> {
 
     fn find(&self, name: &str) -> Result<&Parameter, Error> {
         // All blocks have the same matrices: the place of one is known from its block's number.
-        let block = name.strip_prefix("blocks.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
+        let block =
+            name.strip_prefix("blocks.").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());
         let first = block.map_or(0, |n| n.saturating_mul(PER_BLOCK)).min(self.list.len());
         let near = self.list.iter().skip(first).take(PER_BLOCK + 1).chain(self.list.last());
         let found = near.into_iter().find(|p| p.name() == name);
