@@ -23,27 +23,61 @@ export interface Place {
   shape: readonly number[];
 }
 
-/** How many lengths' layouts are kept: a page moves between few, a generation passes through many. */
+/** How many shapes, and lengths of each, are kept: a page moves between few, a generation passes through many. */
 const KEPT = 64;
 
-export class Plan {
+/** A shape of more stages than this is not kept: its model keeps it. */
+const LARGE = 2000;
+
+/** What traces of one shape have in common, whatever the numbers of their models. */
+interface Shape {
   readonly stages: readonly StageDescription[];
   readonly names: readonly string[];
-  readonly #slots = new Map<string, number>();
-  readonly #layouts = new Map<number, readonly Place[]>();
+  /** The place of each stage, by its own name and TransformerLens's. */
+  readonly slots: ReadonlyMap<string, number>;
+  readonly layouts: Map<number, readonly Place[]>;
+}
 
+const shapes = new Map<string, Shape>();
+
+/** Remembers a value; the one that was remembered first is forgotten when there are too many. */
+function keep<K, V>(map: Map<K, V>, key: K, value: V): V {
+  if (map.size >= KEPT) map.delete(map.keys().next().value as K);
+  map.set(key, value);
+  return value;
+}
+
+function shapeOf(options: Options, fromRows: boolean): Shape {
+  const given = shapeOptions(options);
+  const key = JSON.stringify([given, fromRows]);
+  const known = shapes.get(key);
+  if (known !== undefined) return known;
+  const stages = calling(() => wasm().describe_stages(given, fromRows)) as StageDescription[];
+  const names = Object.freeze(stages.map((stage) => stage.name));
+  const slots = new Map(
+    stages.flatMap(({ name, hooks }, slot) => [name, ...hooks].map((n) => [n, slot] as const)),
+  );
+  const shape = { stages, names, slots, layouts: new Map() };
+  return stages.length > LARGE ? shape : keep(shapes, key, shape);
+}
+
+export class Plan {
+  readonly #shape: Shape;
+
+  /** `options` are a model's, filled in: they were accepted before. */
   constructor(
     readonly options: Options,
     readonly fromRows: boolean,
   ) {
-    this.stages = calling(() =>
-      wasm().describe_stages(shapeOptions(options), fromRows),
-    ) as StageDescription[];
-    this.names = Object.freeze(this.stages.map((stage) => stage.name));
-    for (const [slot, stage] of this.stages.entries()) {
-      this.#slots.set(stage.name, slot);
-      for (const hook of stage.hooks) this.#slots.set(hook, slot);
-    }
+    this.#shape = shapeOf(options, fromRows);
+  }
+
+  get stages(): readonly StageDescription[] {
+    return this.#shape.stages;
+  }
+
+  get names(): readonly string[] {
+    return this.#shape.names;
   }
 
   get dtype(): "float64" | "float32" {
@@ -52,7 +86,7 @@ export class Plan {
 
   /** The place of a stage in the execution order, by its own name or TransformerLens's. */
   find(name: string): number | undefined {
-    return this.#slots.get(name);
+    return this.#shape.slots.get(name);
   }
 
   /** As `find`; an unknown name is refused with those close to it. */
@@ -75,7 +109,8 @@ export class Plan {
   }
 
   layout(rows: number): readonly Place[] {
-    const known = this.#layouts.get(rows);
+    const { layouts } = this.#shape;
+    const known = layouts.get(rows);
     if (known !== undefined) return known;
     const flat = calling(() => wasm().stage_shapes(shapeOptions(this.options), this.fromRows, rows));
     const layout: Place[] = [];
@@ -86,9 +121,7 @@ export class Plan {
       layout.push({ offset, size, shape });
       offset += size;
     }
-    if (this.#layouts.size >= KEPT) this.#layouts.delete(this.#layouts.keys().next().value as number);
-    this.#layouts.set(rows, layout);
-    return layout;
+    return keep(layouts, rows, layout);
   }
 }
 
