@@ -32,6 +32,7 @@ import {
   TARGET,
   TEST_RUNNER,
   TOOLS,
+  WASM_TARGET,
 } from "./lib/tools.mjs";
 
 const MINUTE = 60_000;
@@ -222,6 +223,8 @@ async function buildLibrary(version, stamp) {
       copyFileSync(join(built, file), join(library, file));
     }
     rmSync(folder, { recursive: true, force: true });
+    // What was compiled against another library does not fit this one, and cargo cannot know.
+    rmSync(WASM_TARGET, { recursive: true, force: true });
     writeFileSync(stamp, version);
   });
 }

@@ -8,6 +8,8 @@ import { ask, Failure, ROOT } from "./run.mjs";
 export const TARGET = "wasm32-unknown-unknown";
 export const TOOLS = join(ROOT, ".tools");
 export const SYSROOT = join(TOOLS, "sysroot");
+/** Where cargo builds for wasm. */
+export const WASM_TARGET = join(ROOT, "target", "wasm");
 export const BINDGEN_TARGET = join(TOOLS, "bindgen");
 export const ROUTE_FILE = join(TOOLS, "wasm-route.json");
 
@@ -66,7 +68,7 @@ export function wasmCargo() {
       // With --target these reach what is built for the target alone. Encoded, because a path may hold a space.
       CARGO_ENCODED_RUSTFLAGS: [...flags, ...remaps(env.RUSTC)].join("\x1f"),
       // Two compilers must not share one folder.
-      CARGO_TARGET_DIR: join(ROOT, "target", "wasm"),
+      CARGO_TARGET_DIR: WASM_TARGET,
     },
   };
 }
