@@ -51,7 +51,9 @@ export async function buildWasm() {
   const hash = createHash("sha256");
   for (const file of [built, BINDGEN, SELF, join(ROOT, "package-lock.json")]) hash.update(readFileSync(file));
   const digest = hash.digest("hex");
-  const whole = [stamp, WASM, join(GENERATED, "bytes.js")].every((file) => existsSync(file));
+  const whole = [stamp, WASM, join(GENERATED, "bytes.js"), join(GENERATED, "exports.js")].every((file) =>
+    existsSync(file),
+  );
   if (whole && readFileSync(stamp, "utf8") === digest) return say("wasm: unchanged");
 
   await step("wasm-bindgen and wasm-opt", "npm run build", async () => {
@@ -76,6 +78,13 @@ export async function buildWasm() {
     rmSync(`${bound}.d.ts`, { force: true });
     writeFileSync(join(GENERATED, "bytes.js"), embedded(readFileSync(WASM)));
     writeFileSync(join(GENERATED, "bytes.d.ts"), "export function bytes(): Uint8Array;\n");
+    const exported = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(WASM)));
+    const list = JSON.stringify(exported.map(({ name, kind }) => [name, kind]));
+    writeFileSync(join(GENERATED, "exports.js"), `export const EXPORTS = ${list};\n`);
+    writeFileSync(
+      join(GENERATED, "exports.d.ts"),
+      "export const EXPORTS: readonly (readonly [string, string])[];\n",
+    );
     writeFileSync(stamp, digest);
   });
 }
@@ -94,6 +103,8 @@ export async function buildPackage() {
     rmSync(dist, { recursive: true, force: true });
     mkdirSync(dist, { recursive: true });
     const common = {
+      // A class that names itself inside would otherwise show a made-up name.
+      keepNames: true,
       bundle: true,
       target: "es2022",
       platform: "neutral",

@@ -100,7 +100,7 @@ export class CausalLanguageModel {
    * @throws `empty_prompt`, `context_exceeded`, `not_an_integer`, `token_out_of_range`, `not_finite`, `out_of_memory`,
    * `freed`.
    */
-  respondTo(ids: ArrayLike<number>): Trace;
+  respondTo(ids: ArrayLike<number> | Tensor): Trace;
   /**
    * The trace of a pass that starts at `positioned` with the caller's rows, T,D.
    * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_an_integer` (no list), `not_finite`,
@@ -246,7 +246,7 @@ export class Trace {
   /** The names of the stages, in execution order. */
   readonly stages: readonly string[];
   /**
-   * A copy of a stage. TransformerLens hook names work too and give its axis order with a leading batch axis.
+   * A copy of a stage, by its name, or by a short one (`attention`, `hidden`, …). TransformerLens hook names work too and give its axis order with a leading batch axis.
    * @throws `unknown_stage` with the nearest names.
    */
   get(name: string): Tensor;
@@ -299,14 +299,14 @@ export interface RandomStream {
   integers(low: number, high: number): number;
   integers(low: number, high: number, shape: Shape): Tensor;
   /** Indices below n, with probabilities p where they are given. */
-  choice(n: number, p?: ArrayLike<number> | null): number;
-  choice(n: number, p: ArrayLike<number> | null | undefined, shape: Shape): Tensor;
+  choice(n: number, p?: ArrayLike<number> | Tensor | null): number;
+  choice(n: number, p: ArrayLike<number> | Tensor | null | undefined, shape: Shape): Tensor;
   /** Where the stream stands now. */
   position(): StreamPosition;
 }
 
 /** NumPy's `default_rng(seed)`, or Rust's rand 0.8 `StdRng::seed_from_u64(seed)` with rand_distr 0.4. */
-export function randomStream(stream: "numpy" | "rand", seed: Seed): RandomStream;
+export function randomStream(stream: "numpy" | "rand", seed: Seed | StreamPosition): RandomStream;
 
 /** Codes of refusals; they never change their meaning. */
 export type ErrorCode =

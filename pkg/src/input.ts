@@ -15,7 +15,8 @@ function reading<T>(what: string, read: () => T): T {
   }
 }
 
-function messageOf(cause: unknown): string {
+/** What an error says, however it is made. */
+export function messageOf(cause: unknown): string {
   try {
     return cause instanceof Error ? inWords(cause.message) : inWords(cause);
   } catch {
@@ -75,28 +76,41 @@ export function readOptions(
 /** Whether an object inherits nothing but what every object does, in whatever realm it was made. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
 }
 
 /** A model's options, with a copy of their list of words, which is not read before its length fits. */
 export function readModelOptions(options: unknown): Record<string, unknown> {
   const given = readOptions("options", options);
   const { words, nVocab } = given;
-  if (!isArray(words) || !Number.isInteger(nVocab)) return given;
-  if (words.length !== nVocab) {
-    const reason = `${words.length} words for a vocabulary of ${nVocab}`;
-    throw new GlassformerError("config_conflict", `options words and nVocab disagree: ${reason}`, {
-      options: ["words", "nVocab"],
-      values: [words.length, nVocab],
-      reason,
-    });
+  if (!isArray(words)) return given;
+  const length = lengthOf("words", "texts", words);
+  if (typeof nVocab !== "number" || !Number.isInteger(nVocab)) {
+    // Refused for that already, whatever the words are.
+    return { ...given, words: [] };
   }
-  given.words = reading("words", () => Array.from(words));
-  const broken = (given.words as unknown[]).findIndex(
-    (word) => typeof word === "string" && /\p{Surrogate}/u.test(word),
+  if (length !== nVocab) {
+    const reason = `${length} words for a vocabulary of ${nVocab}`;
+    const fields = { options: ["words", "nVocab"], values: [length, nVocab], reason };
+    throw new GlassformerError("config_conflict", `options words and nVocab disagree: ${reason}`, fields);
+  }
+  given.words = calling(() =>
+    Array.from({ length }, (_, i) =>
+      wordOf(
+        i,
+        reading("words", () => words[i]),
+      ),
+    ),
   );
-  if (broken < 0) return given;
-  throw invalidOption("words", "half a surrogate pair", `it stands at ${broken}, and is no letter`);
+  return given;
+}
+
+function wordOf(i: number, word: unknown): string {
+  const reason = `it must be a list of texts, and that stands at ${i}`;
+  if (typeof word !== "string") throw invalidOption("words", inWords(word), reason);
+  if (/\p{Surrogate}/u.test(word)) throw invalidOption("words", "half a surrogate pair", reason);
+  return word;
 }
 
 /** The options of a call, none of which may be left over. */
@@ -133,14 +147,20 @@ function typedLength(value: object): number | undefined {
   return kindOf.call(value) === undefined ? undefined : trueLength.call(value);
 }
 
+/** Whether a value is a typed array of one kind, whatever it says itself. */
+export function isTyped(value: unknown, Type: { readonly name: string }): boolean {
+  return typeof value === "object" && value !== null && kindOf.call(value) === Type.name;
+}
+
 /** A copy of a typed array of one kind, or undefined where the value is none. */
 export function copyOfTyped<T extends Float64Array | Float32Array>(
   value: unknown,
   Type: new (length: number) => T,
 ): T | undefined {
-  if (typeof value !== "object" || value === null || kindOf.call(value) !== Type.name) return undefined;
+  if (!isTyped(value, Type)) return undefined;
   const copy = calling(() => new Type(trueLength.call(value)));
-  copy.set(value as T);
+  // A detached array is one still, but of nothing that can be read.
+  reading("an array", () => copy.set(value as T));
   return copy;
 }
 
@@ -158,7 +178,8 @@ export function readIds(ids: unknown, maxContext: number): Float64Array {
       const message = `token id at position ${position} must be a whole number, got ${value}`;
       throw new GlassformerError("not_an_integer", message, { what: "token id", position, value });
     }
-    out[position] = id;
+    // 0 and -0 are one token.
+    out[position] = id + 0;
   }
   return out;
 }
@@ -169,6 +190,7 @@ export function readNumbers(
   values: unknown,
   expected?: number,
   refusal?: (length: number) => GlassformerError,
+  decoded: (value: unknown) => unknown = (value) => value,
 ): Float64Array {
   const length = lengthOf(what, "numbers", values);
   if (refusal !== undefined && length !== expected) throw refusal(length);
@@ -177,7 +199,7 @@ export function readNumbers(
   const list = values as ArrayLike<unknown>;
   const out = calling(() => new Float64Array(length));
   for (let position = 0; position < length; position++) {
-    const value = reading(what, () => list[position]);
+    const value = decoded(reading(what, () => list[position]));
     if (typeof value !== "number") {
       const message = `${what} at ${position} must be a number, got ${inWords(value)}`;
       throw new GlassformerError("not_finite", message, { what, position, value: inWords(value) });
@@ -232,7 +254,7 @@ export function readShape(shape: unknown): number[] | undefined {
   const sizes = Array.from(readNumbers("shape", list));
   for (const [position, size] of sizes.entries()) {
     if (!Number.isInteger(size) || size < 0) {
-      const message = `shape at position ${position} must be a whole number, got ${size}`;
+      const message = `shape at position ${position} must be a whole number from 0 on, got ${size}`;
       throw new GlassformerError("not_an_integer", message, {
         what: "shape",
         position,

@@ -40,8 +40,8 @@ export class Handle<T extends Freeable> {
   free(): void {
     const inner = this.#inner;
     if (inner === undefined) return;
-    this.#inner = undefined;
     inner.free();
+    this.#inner = undefined;
     counted.unregister(this);
     live[this.#kind] -= 1;
   }

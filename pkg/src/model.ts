@@ -1,6 +1,6 @@
 /** The decoder-only model. */
 
-import { calling, GlassformerError, inWords, isArray, short } from "./errors.js";
+import { calling, GlassformerError, inWords, short } from "./errors.js";
 import { jsonOptions } from "./export.js";
 import type { Model } from "./generated/glassformer_wasm.js";
 import type { JsonModel, Parameter } from "./glassformer.js";
@@ -16,16 +16,17 @@ import {
 } from "./input.js";
 import { dispose, Handle } from "./lifetime.js";
 import { type Options, Plan } from "./plan.js";
+import { lend } from "./random.js";
 import { safetensors } from "./safetensors.js";
 import { filledIn, readSeeded } from "./seeded.js";
-import { fromJsonNumber, Tensor, toJsonNumber } from "./tensor.js";
+import { fromJsonNumber, isTensor, Tensor, toJsonNumber } from "./tensor.js";
 import { Trace } from "./trace.js";
 import { wasm } from "./wasm.js";
 
 const FORMAT = "glassformer-model-1";
 
 export class CausalLanguageModel {
-  readonly options: Readonly<Options>;
+  readonly #options: Readonly<Options>;
   readonly #handle: Handle<Model>;
   readonly #plans: { tokens?: Plan; rows?: Plan } = {};
   readonly #parameters: ReadonlyMap<string, Parameter>;
@@ -39,11 +40,15 @@ export class CausalLanguageModel {
     const model =
       stream === undefined
         ? calling(() => new Model(given))
-        : stream.lend((generator) => Model.drawn_from(given, generator));
+        : lend(stream, (generator) => Model.drawn_from(given, generator));
     this.#handle = new Handle(model, "models");
     const list = model.parameters() as Parameter[];
     this.#parameters = new Map(list.map((parameter) => [parameter.name, parameter]));
-    this.options = filledIn(model.options() as Options, position);
+    this.#options = filledIn(model.options() as Options, position);
+  }
+
+  get options(): Readonly<Options> {
+    return this.#options;
   }
 
   get parameters(): Parameter[] {
@@ -54,7 +59,7 @@ export class CausalLanguageModel {
   parameter(name: string): Tensor {
     const { shape, layout, count } = this.#find(name);
     const data = calling(() => {
-      const out = new (this.options.dtype === "float64" ? Float64Array : Float32Array)(count);
+      const out = new (this.#options.dtype === "float64" ? Float64Array : Float32Array)(count);
       this.#handle.get().parameter_into(name, out);
       return out;
     });
@@ -69,10 +74,17 @@ export class CausalLanguageModel {
     this.#set.add(name);
   }
 
-  respondTo(ids: ArrayLike<number>, options?: object): Trace {
+  respondTo(ids: unknown, options?: unknown): Trace {
     this.#handle.get();
+    if (typeof options === "number") {
+      throw invalidOption(
+        "second argument",
+        inWords(options),
+        "ids are given as one list: respondTo([0, 1, 2])",
+      );
+    }
     readCallOptions("respondTo", options);
-    const read = readIds(ids, this.options.maxContext as number);
+    const read = readIds(isTensor(ids) ? ids.data : ids, this.#options.maxContext as number);
     const trace = calling(() => this.#handle.get().respond_to(read));
     return new Trace(this.#plan("tokens"), Array.from(read), read.length, trace);
   }
@@ -80,8 +92,8 @@ export class CausalLanguageModel {
   respondToRows(rows: unknown, options?: object): Trace {
     this.#handle.get();
     readCallOptions("respondToRows", options);
-    const width = this.options.nModel as number;
-    const read = readRows(rows, width, this.options.maxContext as number);
+    const width = this.#options.nModel as number;
+    const read = readRows(rows, width, this.#options.maxContext as number);
     const trace = calling(() => this.#handle.get().respond_to_rows(read));
     return new Trace(this.#plan("rows"), [], read.length / width, trace);
   }
@@ -92,7 +104,7 @@ export class CausalLanguageModel {
     const entries = [...this.#set].map((name) => [name, values(name)] as const);
     return {
       format: FORMAT,
-      options: jsonOptions(this.options),
+      options: jsonOptions(this.#options),
       ...(entries.length > 0 ? { parameters: Object.fromEntries(entries) } : {}),
     };
   }
@@ -107,7 +119,10 @@ export class CausalLanguageModel {
     const model = new CausalLanguageModel(given);
     try {
       for (const [name, list] of Object.entries(values)) {
-        model.setParameter(name, isArray(list) ? list.map(fromJsonNumber) : list);
+        const { shape, count } = model.#find(name);
+        const what = `parameter ${name}`;
+        const wrong = (length: number) => mismatch(what, shape, [length]);
+        model.setParameter(name, readNumbers(what, list, count, wrong, fromJsonNumber));
       }
     } catch (refusal) {
       model.free();
@@ -121,7 +136,7 @@ export class CausalLanguageModel {
     const layouts = Object.fromEntries(this.parameters.map(({ name, layout }) => [name, layout]));
     const metadata = {
       format: FORMAT,
-      options: JSON.stringify(jsonOptions(this.options)),
+      options: JSON.stringify(jsonOptions(this.#options)),
       layouts: JSON.stringify(layouts),
     };
     return safetensors(
@@ -151,7 +166,7 @@ export class CausalLanguageModel {
   }
 
   #plan(start: "tokens" | "rows"): Plan {
-    this.#plans[start] ??= new Plan(this.options, start === "rows");
+    this.#plans[start] ??= new Plan(this.#options, start === "rows");
     return this.#plans[start];
   }
 }
@@ -174,8 +189,8 @@ function readParameter({ name, shape, count }: Parameter, values: unknown): Floa
     if (sizes[0] !== shape[0] || sizes[1] !== shape[1]) throw mismatch(what, shape, Array.from(sizes));
     return readNumbers(what, data, count, wrong);
   }
-  const isNested = isArray(values) && typeof field(what, values, "0") === "object";
-  if (!isNested) return readNumbers(what, values, count, wrong);
-  if (values.length !== shape[0]) throw mismatch(what, shape, [values.length, shape[1]]);
-  return readRows(values, shape[1]);
+  if (typeof field(what, values, "0") !== "object") return readNumbers(what, values, count, wrong);
+  const rows = readRows(values, shape[1], shape[0]);
+  if (rows.length !== count) throw mismatch(what, shape, [rows.length / shape[1], shape[1]]);
+  return rows;
 }

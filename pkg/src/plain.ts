@@ -3,7 +3,7 @@
 import { calling, GlassformerError, inWords } from "./errors.js";
 import type { PlainTrace } from "./glassformer.js";
 import { copyOfTyped, invalidOption, mismatch, readNumbers, readOptions } from "./input.js";
-import { type Options, Plan } from "./plan.js";
+import { type Options, Plan, shapeOptions } from "./plan.js";
 import { filledIn, readSeeded } from "./seeded.js";
 import { wasm } from "./wasm.js";
 
@@ -50,6 +50,10 @@ export function readPlain(plain: unknown): {
   if (block === undefined) throw invalidOption("data", inWords(data), `it must be a ${Expected.name}`);
   const cells = plan.layout(length).reduce((sum, place) => sum + place.size, 0);
   if (block.length !== cells) throw mismatch("the trace's numbers", [cells], [block.length]);
+  // The core's own check: no number of a trace is infinite or NaN, but for the scores that the mask hides.
+  calling(() =>
+    wasm().trace_from_block(shapeOptions(plan.options), plan.fromRows, Uint32Array.from(ids), length, block),
+  ).free();
   return { plan, tokens: ids, length, block };
 }
 

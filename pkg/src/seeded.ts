@@ -1,8 +1,8 @@
 /** A model's options with the seed they may have: a number, a stream, or where a stream stood. */
 
-import { isArray } from "./errors.js";
+import { inWords, isArray } from "./errors.js";
 import type { StreamPosition } from "./glassformer.js";
-import { field, readModelOptions } from "./input.js";
+import { field, invalidOption, readModelOptions } from "./input.js";
 import type { Options } from "./plan.js";
 import { RandomStream } from "./random.js";
 
@@ -14,14 +14,24 @@ export function readSeeded(options: unknown): {
   const given = readModelOptions(options);
   const stream = RandomStream.from(given.seed) ?? resumed(given.seed);
   if (stream !== undefined) delete given.seed;
-  for (const [name, value] of Object.entries(given)) {
-    given[name] = name === "words" && isArray(value) ? value.map(inert) : inert(value);
-  }
-  return { given, stream };
+  const inertly = ([name, value]: [string, unknown]): [string, unknown] => [
+    cut(name),
+    name === "words" && isArray(value) ? value : inert(name, value),
+  ];
+  return { given: Object.fromEntries(Object.entries(given).map(inertly)), stream };
+}
+
+/** A text that is no longer than what tells it apart from every name there is. */
+function cut(text: string): string {
+  return text.slice(0, 100);
 }
 
 /** A value that runs no code when wasm looks at it: an object stands for any object, a list for any list. */
-function inert(value: unknown): unknown {
+function inert(name: string, value: unknown): unknown {
+  if (typeof value === "string") return cut(value);
+  if (typeof value === "bigint" && BigInt.asIntN(256, value) !== value) {
+    throw invalidOption(name, inWords(value), "no option is that large");
+  }
   if (typeof value === "function") return () => {};
   if (typeof value !== "object" || value === null) return value;
   return isArray(value) ? [] : {};

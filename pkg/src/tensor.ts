@@ -1,7 +1,7 @@
 /** Numbers with a shape, JavaScript's own. */
 
-import { GlassformerError, inWords, isArray } from "./errors.js";
-import { invalidOption, mismatch } from "./input.js";
+import { calling, GlassformerError, inWords, isArray } from "./errors.js";
+import { field, invalidOption, isTyped, mismatch } from "./input.js";
 import { aligned } from "./print.js";
 
 export type TypedArray = Float64Array | Float32Array | Int32Array;
@@ -12,14 +12,14 @@ const DTYPES = { float64: Float64Array, float32: Float32Array, int32: Int32Array
 export type DType = keyof typeof DTYPES;
 
 export class Tensor {
+  readonly #made = true;
   readonly data: TypedArray;
   readonly shape: readonly number[];
   readonly axes: readonly string[];
 
   constructor(data: TypedArray, shape: readonly number[], axes: readonly string[]) {
-    if (
-      !(Array.isArray(shape) && Array.isArray(axes) && Object.values(DTYPES).some((T) => data instanceof T))
-    ) {
+    const isShape = isArray(shape) && isArray(axes) && shape.every((n) => Number.isInteger(n) && n >= 0);
+    if (!isShape || !Object.values(DTYPES).some((Type) => isTyped(data, Type))) {
       throw invalidOption("tensor", inWords(data), "tensors are made by traces, parameters and streams");
     }
     const size = shape.reduce((product, n) => product * n, 1);
@@ -29,6 +29,15 @@ export class Tensor {
     this.data = data;
     this.shape = Object.freeze([...shape]);
     this.axes = Object.freeze([...axes]);
+  }
+
+  static is(value: unknown): value is Tensor {
+    return typeof value === "object" && value !== null && #made in value;
+  }
+
+  /** How Node and Deno show it on a console. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `Tensor ${this.axes.join(", ")} (${this.shape.join(" × ")}, ${this.dtype})\n${this}`;
   }
 
   get dims(): readonly number[] {
@@ -64,23 +73,27 @@ export class Tensor {
 
   slice(...ranges: Range[]): Tensor {
     if (ranges.length > this.shape.length) throw mismatch("slice", [this.shape.length], [ranges.length]);
-    const shape: number[] = [];
-    const axes: string[] = [];
-    let places = [0];
-    for (let axis = 0; axis < this.shape.length; axis++) {
-      const range = ranges[axis];
-      const [start, end] = this.bounds(axis, range);
-      if (typeof range !== "number") {
-        shape.push(end - start);
-        axes.push(this.axes[axis]);
+    const bounds = this.shape.map((_, axis) => this.bounds(axis, ranges[axis]));
+    const kept = this.shape.map((_, axis) => axis).filter((axis) => typeof ranges[axis] !== "number");
+    const sizes = bounds.map(([start, end]) => end - start);
+    const count = sizes.reduce((product, n) => product * n, 1);
+    const data = calling(() => new DTYPES[this.dtype](count));
+    // Runs of the last axis stand together in both.
+    const run = sizes.at(-1) ?? 1;
+    for (let to = 0; to < count; to += run) {
+      let [rest, from, stride] = [to, 0, 1];
+      for (let axis = sizes.length - 1; axis >= 0; axis--) {
+        from += (bounds[axis][0] + (rest % sizes[axis])) * stride;
+        rest = Math.floor(rest / sizes[axis]);
+        stride *= this.shape[axis];
       }
-      const size = this.shape[axis];
-      const length = end - start;
-      places = places.flatMap((place) => Array.from({ length }, (_, i) => place * size + start + i));
+      data.set(this.data.subarray(from, from + run), to);
     }
-    const data = new DTYPES[this.dtype](places.length);
-    for (let i = 0; i < places.length; i++) data[i] = this.data[places[i]];
-    return new Tensor(data, shape, axes);
+    return new Tensor(
+      data,
+      kept.map((axis) => sizes[axis]),
+      kept.map((axis) => this.axes[axis]),
+    );
   }
 
   item(): number {
@@ -114,19 +127,20 @@ export class Tensor {
       const i = this.resolve(axis, range);
       return [i, i + 1];
     }
-    if (!isArray(range) || range.length > 2) {
+    const [length, first, last] = ["length", "0", "1"].map((name) => field("range", range, name));
+    if (!isArray(range) || typeof length !== "number" || length > 2) {
       throw invalidOption(`range of axis ${axis}`, inWords(range), "it must be an index or [start, end]");
     }
-    const start = range[0] === undefined ? 0 : this.resolve(axis, range[0], 1);
-    const end = range[1] === undefined ? size : this.resolve(axis, range[1], 1);
+    const start = first === undefined ? 0 : this.resolve(axis, first, 1);
+    const end = last === undefined ? size : this.resolve(axis, last, 1);
     return [start, Math.max(start, end)];
   }
 
   /** An index of an axis; negative ones count from its end, as in NumPy and in `Array.prototype.at`. */
-  private resolve(axis: number, index: number, past = 0): number {
+  private resolve(axis: number, index: unknown, past = 0): number {
     const size = this.shape[axis];
     const what = `index of axis ${this.axes[axis]}`;
-    if (!Number.isInteger(index)) {
+    if (typeof index !== "number" || !Number.isInteger(index)) {
       const value = inWords(index);
       throw new GlassformerError("not_an_integer", `${what} must be a whole number, got ${value}`, {
         what,
@@ -149,4 +163,9 @@ export function toJsonNumber(x: number): number | string {
 /** The number that `toJsonNumber` wrote; anything else comes back as it is, to be refused by who reads it. */
 export function fromJsonNumber(x: unknown): unknown {
   return typeof x === "string" && ["-0", "-Infinity", "Infinity", "NaN"].includes(x) ? Number(x) : x;
+}
+
+/** Whether a value is one of these tensors; no code of the value's own runs. */
+export function isTensor(value: unknown): value is Tensor {
+  return Tensor.is(value);
 }

@@ -13,13 +13,21 @@ import { wasm } from "./wasm.js";
 
 type Numbers = Float64Array | Float32Array;
 
+/** The lesson's own names, of the last block. */
+const SHORT_NAMES: ReadonlyMap<unknown, string> = new Map([
+  ["attention", "attention.weights"],
+  ["afterAttention", "after_attention"],
+  ["feedForward", "feed_forward.output"],
+  ["hidden", "hidden"],
+]);
+
 /** Traces up to this size are copied out whole and live in JavaScript alone. */
 const SMALL = 65536;
 
 export class Trace {
-  readonly tokens: readonly number[];
-  readonly words: readonly string[];
-  readonly length: number;
+  readonly #tokens: readonly number[];
+  readonly #words: readonly string[];
+  readonly #length: number;
   readonly #plan: Plan;
   readonly #layout: readonly Place[];
   #block: Numbers | undefined;
@@ -32,10 +40,10 @@ export class Trace {
       throw invalidOption("trace", inWords(plan), "traces are made by respondTo and Trace.fromPlain");
     }
     this.#plan = plan;
-    this.tokens = Object.freeze([...tokens]);
+    this.#tokens = Object.freeze([...tokens]);
     const words = plan.options.words as readonly string[] | undefined;
-    this.words = Object.freeze(tokens.map((id) => words?.[id] ?? String(id)));
-    this.length = length;
+    this.#words = Object.freeze(tokens.map((id) => words?.[id] ?? String(id)));
+    this.#length = length;
     this.#layout = plan.layout(length);
     if (ArrayBuffer.isView(numbers)) {
       this.#block = numbers;
@@ -47,23 +55,35 @@ export class Trace {
     }
   }
 
+  get tokens(): readonly number[] {
+    return this.#tokens;
+  }
+
+  get words(): readonly string[] {
+    return this.#words;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
   get stages(): readonly string[] {
     return this.#plan.names;
   }
 
   has(name: string): boolean {
-    return this.#plan.find(name) !== undefined;
+    return this.#plan.find(this.#full(name)) !== undefined;
   }
 
   get(name: string): Tensor {
-    const slot = this.#plan.slot(name);
+    const slot = this.#plan.slot(this.#full(name));
     const { axes, hooks } = this.#plan.stages[slot];
     const tensor = new Tensor(this.#copy(slot), this.#layout[slot].shape, axes);
     return hooks.includes(name) ? asHooked(tensor) : tensor;
   }
 
   describe(name: string): StageDescription {
-    const { hooks: _hooks, ...description } = this.#plan.stages[this.#plan.slot(name)];
+    const { hooks: _hooks, ...description } = this.#plan.stages[this.#plan.slot(this.#full(name))];
     return structuredClone(description) as StageDescription;
   }
 
@@ -72,19 +92,19 @@ export class Trace {
   }
 
   get attention(): Tensor {
-    return this.#ofLastBlock("attention.weights");
+    return this.get("attention");
   }
 
   get afterAttention(): Tensor {
-    return this.#ofLastBlock("after_attention");
+    return this.get("afterAttention");
   }
 
   get feedForward(): Tensor {
-    return this.#ofLastBlock("feed_forward.output");
+    return this.get("feedForward");
   }
 
   get hidden(): Tensor {
-    return this.#ofLastBlock("hidden");
+    return this.get("hidden");
   }
 
   get logits(): Tensor {
@@ -103,7 +123,7 @@ export class Trace {
   }
 
   toPlain(): PlainTrace {
-    return writePlain(this.#plan, this.tokens, this.length, this.#all());
+    return writePlain(this.#plan, this.#tokens, this.#length, this.#all());
   }
 
   static fromPlain(plain: PlainTrace): Trace {
@@ -130,12 +150,19 @@ export class Trace {
     this.#large?.free();
   }
 
+  /** How Node and Deno show it on a console. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `Trace of ${this.#length} positions, ${this.stages.length} stages: ${this.stages.join(", ")}`;
+  }
+
   [dispose](): void {
     this.free();
   }
 
-  #ofLastBlock(name: string): Tensor {
-    return this.get(`blocks.${Number(this.#plan.options.nBlocks) - 1}.${name}`);
+  /** The full name of what a short one stands for in the last block. */
+  #full(name: string): string {
+    const short = SHORT_NAMES.get(name);
+    return short === undefined ? name : `blocks.${Number(this.#plan.options.nBlocks) - 1}.${short}`;
   }
 
   #copy(slot: number): Numbers {
@@ -176,9 +203,9 @@ export class Trace {
   #inWasm<T>(use: (trace: WasmTrace) => T): T {
     if (this.#block === undefined) return use(this.#handle().get());
     const { options, fromRows } = this.#plan;
-    const tokens = Uint32Array.from(this.tokens);
+    const tokens = Uint32Array.from(this.#tokens);
     const { seed: _seed, words: _words, ...shape } = options;
-    const lent = calling(() => wasm().trace_from_block(shape, fromRows, tokens, this.length, this.#block));
+    const lent = calling(() => wasm().trace_from_block(shape, fromRows, tokens, this.#length, this.#block));
     try {
       return use(lent);
     } finally {

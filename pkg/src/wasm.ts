@@ -1,6 +1,7 @@
 /** The one instance of the wasm module, compiled when it is first needed. */
 
 import { GlassformerError } from "./errors.js";
+import { EXPORTS } from "./generated/exports.js";
 // By name, so that the glue's own loader, which fetches, is left out of the bundle.
 import {
   describe_stages,
@@ -13,8 +14,8 @@ import {
   Trace,
   trace_from_block,
 } from "./generated/glassformer_wasm.js";
-
 import type { ResponseLike, WasmSource } from "./glassformer.js";
+import { messageOf } from "./input.js";
 
 const bindings = {
   describe_stages,
@@ -67,6 +68,15 @@ export function init(source?: WasmSource | Promise<WasmSource>): Promise<void> {
 }
 
 async function start(source?: WasmSource | Promise<WasmSource>): Promise<void> {
+  try {
+    await startWith(source);
+  } catch (cause) {
+    if (cause instanceof GlassformerError) throw cause;
+    throw notInitialized(`what it was given cannot be used: ${messageOf(cause)}`);
+  }
+}
+
+async function startWith(source?: WasmSource | Promise<WasmSource>): Promise<void> {
   const given = (await arriving(source)) ?? embedded?.();
   if (given === undefined)
     throw notInitialized("init needs the bytes of glassformer.wasm, a Module or a Response");
@@ -80,7 +90,7 @@ async function arriving<T>(promised: T | Promise<T>): Promise<T> {
   try {
     return await promised;
   } catch (cause) {
-    throw notInitialized(`the bytes did not arrive: ${String(cause)}`);
+    throw notInitialized(`the bytes did not arrive: ${messageOf(cause)}`);
   }
 }
 
@@ -90,7 +100,9 @@ async function bytesOf(source: unknown): Promise<BufferSource> {
     if (!response.ok) throw notInitialized(`the server answered ${response.status} for ${response.url}`);
     return arriving(response.arrayBuffer());
   }
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source as BufferSource;
+  // By its tag, because a buffer may come from another frame.
+  const isBuffer = Object.prototype.toString.call(source) === "[object ArrayBuffer]";
+  if (isBuffer || ArrayBuffer.isView(source)) return source as BufferSource;
   throw notInitialized("init takes the bytes of glassformer.wasm, a WebAssembly.Module or a Response");
 }
 
@@ -99,7 +111,7 @@ async function compile(bytes: BufferSource): Promise<WebAssembly.Module> {
   try {
     return await WebAssembly.compile(bytes);
   } catch (cause) {
-    throw notInitialized(`WebAssembly cannot be compiled here: ${String(cause)}`);
+    throw notInitialized(`WebAssembly cannot be compiled here: ${messageOf(cause)}`);
   }
 }
 
@@ -107,28 +119,19 @@ function compileNow(bytes: Uint8Array): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes as BufferSource);
   } catch (cause) {
-    throw notInitialized(`WebAssembly cannot be compiled here: ${String(cause)}`);
+    throw notInitialized(`WebAssembly cannot be compiled here: ${messageOf(cause)}`);
   }
 }
 
-/** Some of what the bindings call: a module without it is another's, and must not come near them. */
-const EXPORTS = [
-  "memory",
-  "__wbindgen_start",
-  "model_new",
-  "model_respond_to",
-  "trace_block_into",
-  "fill_in",
-];
-
 function instantiate(module: WebAssembly.Module): void {
-  const exported = WebAssembly.Module.exports(module).map(({ name }) => name);
-  const missing = EXPORTS.find((name) => !exported.includes(name));
-  if (missing !== undefined) throw notInitialized(`this is not glassformer's wasm: it has no ${missing}`);
+  const exported = new Map(WebAssembly.Module.exports(module).map(({ name, kind }) => [name, kind]));
+  const [missing] = EXPORTS.find(([name, kind]) => exported.get(name) !== kind) ?? [];
+  // It must not come near the bindings, which take the first module they get for good.
+  if (missing !== undefined) throw notInitialized(`this is not this version's wasm: it has no ${missing}`);
   try {
     memoryOfInstance = initSync({ module }).memory;
   } catch (cause) {
-    throw notInitialized(`this is another version's wasm, or not glassformer's: ${String(cause)}`);
+    throw notInitialized(`this is another version's wasm, or not glassformer's: ${messageOf(cause)}`);
   }
 }
 

@@ -28,6 +28,8 @@ export function seconds(milliseconds) {
 export async function step(name, byHand, work) {
   say(name);
   const start = performance.now();
+  // A long silence looks like a standstill.
+  const beat = setInterval(() => say(`  still at it, ${seconds(performance.now() - start).trim()}`), 30_000);
   try {
     const result = await work();
     const took = performance.now() - start;
@@ -36,6 +38,8 @@ export async function step(name, byHand, work) {
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw new Failure(`${name}: ${error.message}`, byHand);
+  } finally {
+    clearInterval(beat);
   }
 }
 

@@ -48,7 +48,7 @@ function cells(page, stage) {
   return page.locator(`[data-stage="${stage}"]`).evaluate((panel) =>
     [...panel.querySelectorAll("table")].map((table) =>
       [...table.tBodies[0].rows].map((row) => ({
-        header: row.cells[0].textContent,
+        header: row.cells[0].firstChild.textContent,
         numbers: [...row.querySelectorAll("td:not(.change)")].map((cell) => cell.firstChild.textContent),
         change: row.querySelector(".change")?.textContent,
       })),
@@ -203,7 +203,7 @@ test("a long prompt neither breaks the page nor makes it wider than the screen",
 
 describe("on other screens", () => {
   for (const [name, options] of [
-    ["a phone", { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }],
+    ["a phone", { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true }],
     ["the dark", { colorScheme: "dark" }],
     ["two-fold magnification", { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
   ]) {

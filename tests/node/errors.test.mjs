@@ -36,6 +36,7 @@ const OPTIONS = [
   [{ nVocab: 7, epsilon: Number.POSITIVE_INFINITY }, "invalid_option", { option: "epsilon" }],
   [{ nVocab: 7, activation: "Relu" }, "invalid_option", { option: "activation", value: '"Relu"' }],
   [{ nVocab: 7, init: "torch" }, "invalid_option", { option: "init" }],
+  [{ nVocab: 7, init: "GPT2" }, "invalid_option", { option: "init", nearest: ["gpt2"] }],
   [{ nVocab: 7, dtype: "float16" }, "invalid_option", { option: "dtype" }],
   [{ nVocab: 7, finalNorm: 1 }, "invalid_option", { option: "finalNorm", value: "1" }],
   [{ nVocab: 7, branchScale: Number.NaN }, "invalid_option", { option: "branchScale" }],
@@ -150,7 +151,8 @@ test("options of a call that this version does not have are refused", () => {
   const model = new CausalLanguageModel({ nVocab: 7 });
   const error = refusal(() => model.respondTo([0, 1], { logits: "last" }));
   assert.deepEqual([error.code, error.option], ["invalid_option", "logits"]);
-  assert.equal(refusal(() => model.respondTo([0, 1], 3)).code, "invalid_option");
+  assert.equal(refusal(() => model.respondTo([0, 1], "x")).code, "invalid_option");
+  assert.match(refusal(() => model.respondTo(0, 1, 2)).message, /one list: respondTo/);
   assert.equal(model.respondTo([0, 1], { logits: undefined }).length, 2);
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CausalLanguageModel, memory, randomStream, Trace } from "glassformer";
+import { CausalLanguageModel, memory, randomStream, Tensor, Trace } from "glassformer";
 import { refusal } from "./support.mjs";
 
 const fresh = () => new CausalLanguageModel({ nVocab: 7 });
@@ -169,4 +169,111 @@ test("where wasm has no room left, calls are refused and traces can still be fre
   for (const trace of traces) trace.free();
   assert.equal(model.respondTo(ids).length, 1500);
   assert.equal(memory().liveTraces, 1);
+});
+
+test("lists that claim any length, or iterate as they please, are read by index and length alone", () => {
+  const claiming = Object.assign([], { length: 2 ** 32 - 1 });
+  const plain = fresh().respondTo([0]).toPlain();
+  const model = { format: "glassformer-model-1", options: { nVocab: 7 } };
+  const calls = [
+    () => new CausalLanguageModel({ nVocab: "7", words: claiming }),
+    () => new CausalLanguageModel({ words: claiming }),
+    () => new CausalLanguageModel({ nVocab: 2 ** 32 - 1, words: claiming }),
+    () => Trace.fromPlain({ ...plain, options: { words: claiming } }),
+    () => CausalLanguageModel.fromJSON({ ...model, parameters: { head: claiming } }),
+    () => new CausalLanguageModel({ nVocab: 7, nModel: 1n << 100_000n }),
+    () => new CausalLanguageModel({ nVocab: 7, seed: 1n << 100_000n }),
+  ];
+  for (const call of calls) refusal(call);
+  const iterating = Object.assign(["a"], {
+    *[Symbol.iterator]() {
+      for (;;) yield "b";
+    },
+  });
+  assert.deepEqual(new CausalLanguageModel({ nVocab: 1, words: iterating }).options.words, ["a"]);
+});
+
+test("arrays behind proxies, and those that own methods, are refused or read, never thrown from", () => {
+  const throwing = new Proxy([], {
+    get() {
+      throw new Error("mine");
+    },
+  });
+  const own = Object.assign(["a"], {
+    map() {
+      throw new Error("mine");
+    },
+  });
+  const plain = fresh().respondTo([0]).toPlain();
+  const model = { format: "glassformer-model-1", options: { nVocab: 7 } };
+  for (const call of [
+    () => new CausalLanguageModel({ words: throwing }),
+    () => new CausalLanguageModel({ nVocab: 2, words: throwing }),
+    () => Trace.fromPlain({ ...plain, options: { nVocab: 7, words: throwing } }),
+    () => CausalLanguageModel.fromJSON({ ...model, options: { nVocab: 7, words: throwing } }),
+    () => CausalLanguageModel.fromJSON({ ...model, parameters: { head: throwing } }),
+    () => fresh().setParameter("head", throwing),
+    () => fresh().respondTo([0]).hidden.slice(throwing),
+    () => new Tensor(Float64Array.of(1, 2), [0.5, 4], ["a", "b"]),
+    () => new Tensor(Object.create(Float64Array.prototype), [1], ["a"]),
+  ]) {
+    refusal(call);
+  }
+  assert.deepEqual(new CausalLanguageModel({ nVocab: 1, words: own }).options.words, ["a"]);
+});
+
+test("an array that was sent away has no numbers left, and is refused", () => {
+  const plain = fresh().respondTo([0]).toPlain();
+  structuredClone(plain, { transfer: [plain.data.buffer] });
+  refusal(() => Trace.fromPlain(plain));
+  const sent = new Float64Array(8);
+  structuredClone(sent, { transfer: [sent.buffer] });
+  for (const call of [
+    () => fresh().setParameter("head", sent),
+    () => new CausalLanguageModel({ nVocab: 0 }).respondToRows({ data: sent, shape: [2, 4] }),
+    () => randomStream("numpy", 7).choice(8, sent),
+  ]) {
+    refusal(call);
+  }
+});
+
+test("what a model or trace is made of cannot be put in its place", () => {
+  class Mine extends CausalLanguageModel {
+    get options() {
+      return { nModel: 2, nBlocks: 2, maxContext: 99 };
+    }
+  }
+  const want = fresh().respondTo([0, 1, 2]).logits;
+  assert.deepEqual(new Mine({ nVocab: 7 }).respondTo([0, 1, 2]).logits, want);
+  const trace = fresh().respondTo([0, 1, 2]);
+  for (const name of ["tokens", "words", "length", "stages"]) {
+    assert.throws(() => {
+      trace[name] = 1;
+    }, TypeError);
+  }
+  assert.throws(() => {
+    fresh().options = {};
+  }, TypeError);
+  assert.equal(randomStream("numpy", 7).lend, undefined);
+});
+
+test("a plain trace with numbers that no trace has is refused", () => {
+  const plain = fresh().respondTo([0, 1]).toPlain();
+  for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY]) {
+    const error = refusal(() => Trace.fromPlain({ ...plain, data: plain.data.with(5, wrong) }));
+    assert.equal(error.code, "not_finite");
+  }
+  assert.equal(
+    refusal(() => Trace.fromPlain({ ...plain, options: Object.create({ nVocab: 7 }) })).code,
+    "invalid_option",
+  );
+});
+
+test("a long text leaves no memory behind", () => {
+  const { wasmBytes } = memory();
+  for (const option of ["activation", "init", "nVocab", "x".repeat(1e6)]) {
+    const error = refusal(() => new CausalLanguageModel({ nVocab: 7, [option]: "あ".repeat(1e7) }));
+    assert.ok(error.message.length < 500);
+  }
+  assert.equal(memory().wasmBytes, wasmBytes);
 });

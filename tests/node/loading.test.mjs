@@ -81,6 +81,26 @@ test("slim says what is missing or wrong, and can be given the right bytes after
   assert.match(told[3][2], /404/);
 });
 
+test("slim refuses a module that only looks like its own, and takes its own afterwards", () => {
+  const code = `import { readFileSync } from "node:fs"; import { createRequire } from "node:module";
+    import { CausalLanguageModel, init } from "glassformer/slim";
+    const bytes = readFileSync(createRequire(process.cwd() + "/x.mjs").resolve("glassformer/glassformer.wasm"));
+    // One export renamed, to a name of the same length.
+    const other = Buffer.from(bytes.toString("latin1").replace("stage_shapes", "stage_shopes"), "latin1");
+    const sources = [other, Object.create(WebAssembly.Module.prototype), Object.create(null), { arrayBuffer: 1, ok: true },
+      { ok: true, arrayBuffer: async () => null }, new Proxy({}, { has() { throw new Error("mine"); } }), 7];
+    const told = [];
+    for (const source of [...sources, "rejecting"]) {
+      try { await init(source === "rejecting" ? Promise.reject(Object.create(null)) : source); told.push("nothing"); } catch (e) { told.push([e.name, e.code]); }
+    }
+    await init(bytes);
+    console.log(JSON.stringify([told, ${ANSWER}]))`;
+  const [told, answer] = fresh(code);
+  assert.equal(told.length, 8);
+  for (const refused of told) assert.deepEqual(refused, ["GlassformerError", "not_initialized"]);
+  assert.deepEqual(answer, want);
+});
+
 test("init is idempotent, before and after the first construction", async () => {
   await init();
   await Promise.all([init(), init(bytes)]);

@@ -74,3 +74,41 @@ test("streams hold nothing in wasm: a hundred thousand leave its memory as it wa
   for (let seed = 0; seed < 100_000; seed++) randomStream(seed % 2 ? "rand" : "numpy", seed).normal();
   assert.equal(memory().wasmBytes, wasmBytes);
 });
+
+test("a float32 model's own probabilities can be drawn from, as in NumPy", () => {
+  const model = new CausalLanguageModel({ nVocab: 7, dtype: "float32" });
+  const stream = randomStream("numpy", 7);
+  for (let id = 0; id < 49; id++) {
+    const p = model.respondTo([id % 7, Math.floor(id / 7)]).probabilities.row(-1);
+    assert.ok(stream.choice(7, p) < 7);
+    assert.ok(stream.choice(7, p.data) < 7);
+  }
+  // np.random.default_rng(7).choice(5, p=p), p float32 and p[0] less by 1e-7
+  const p = Float32Array.of(0.1, 0.2, 0.3, 0.15, 0.25);
+  p[0] -= Math.fround(1e-7);
+  assert.equal(randomStream("numpy", 7).choice(5, p), 3);
+  assert.equal(refusal(() => stream.choice(5, Array.from(p))).code, "invalid_option");
+});
+
+test("draws are prompts, and streams go on from a position", () => {
+  const model = new CausalLanguageModel({ nVocab: 7 });
+  const stream = randomStream("numpy", 3);
+  assert.equal(model.respondTo(stream.integers(0, 7, 5)).length, 5);
+  const again = randomStream("numpy", JSON.parse(JSON.stringify(stream.position())));
+  assert.equal(again.normal(), stream.normal());
+  assert.equal(refusal(() => randomStream("rand", stream.position())).code, "invalid_option");
+});
+
+test("arguments that NumPy has and this does not are refused, not swallowed", () => {
+  const stream = randomStream("numpy", 7);
+  const before = stream.position();
+  for (const call of [
+    () => stream.normal(0, 1, [3]),
+    () => stream.random(2, 3),
+    () => stream.integers(0, 5, 2, "int64"),
+    () => stream.choice(3, null, 2, true),
+  ]) {
+    assert.equal(refusal(call).code, "invalid_option");
+  }
+  assert.deepEqual(stream.position(), before);
+});

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inspect } from "node:util";
 import { CausalLanguageModel, randomStream, Tensor } from "glassformer";
 import { refusal } from "./support.mjs";
 
@@ -68,6 +69,12 @@ test("printing is aligned, with four decimals", () => {
   assert.ok(lines.every((line) => line.replace(/\]+$/, "").length === lines[0].replace(/\]+$/, "").length));
   assert.match(lines[2], / 0\.3210 -0\.9483 +0\.0323 +1\.2465\]\]$/);
   assert.match(String(trace.get("blocks.0.attention.scores")), /-inf/i);
+});
+
+test("what is shown on a console says what it is", () => {
+  assert.match(inspect(trace.hidden), /^Tensor position, coordinate \(3 × 4, float64\)\n\[\[/);
+  assert.match(inspect(trace), /^Trace of 3 positions, 20 stages: embedding, /);
+  assert.equal(CausalLanguageModel.name, "CausalLanguageModel");
 });
 
 test("JSON has infinities and NaN as texts", () => {

@@ -64,6 +64,18 @@ test("the short names are those of the last block", () => {
   assert.deepEqual(deep.attention, deep.get("blocks.2.attention.weights"));
   assert.deepEqual(deep.afterAttention, deep.get("blocks.2.after_attention"));
   assert.deepEqual(deep.feedForward, deep.get("blocks.2.feed_forward.output"));
+  for (const name of [
+    "positioned",
+    "attention",
+    "afterAttention",
+    "feedForward",
+    "hidden",
+    "logits",
+    "probabilities",
+  ]) {
+    assert.ok(deep.has(name));
+    assert.deepEqual(deep.get(name), deep[name]);
+  }
 });
 
 test("scores are -Infinity and weights exactly 0 where a later token is hidden; each row sums to 1", () => {

@@ -55,6 +55,8 @@ function showPositions(store: Store, state: State, words: readonly string[]): vo
   for (const [position, id] of state.tokens.entries()) {
     if (position === last) {
       positions.append(element("li", {}, element("span", { class: "quiet" }, `${last} `), words[id] ?? ""));
+      // The list scrolls when it is long: its end is what changes.
+      positions.scrollTop = positions.scrollHeight;
       return;
     }
     const item = positions.children[position] ?? positions.appendChild(pick(store, position, words));

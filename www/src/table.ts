@@ -30,7 +30,8 @@ export interface TableOf {
 
 export function table(of: TableOf): HTMLElement {
   const headers = of.columns.map((column) => element("th", { scope: "col" }, column));
-  const note = of.notes === undefined ? [] : [element("th", { scope: "col" }, of.noted ?? "")];
+  const note =
+    of.notes === undefined ? [] : [element("th", { scope: "col", class: "noted" }, of.noted ?? "")];
   const head = element("tr", {}, element("th", { scope: "col" }, of.corner), ...headers, ...note);
   const rows = of.rows.map((label, row) => {
     const cells = of.columns.map((_, column) => cell(of, row, column));
@@ -39,6 +40,8 @@ export function table(of: TableOf): HTMLElement {
     // The mark stands beside the row's name too: on a phone the words at the row's end are out of sight.
     const mark = element("span", { class: `mark ${told.kind}`, "aria-hidden": "true" }, told.mark);
     const header = element("th", { scope: "row" }, label, mark);
+    // On a phone the words stand here instead, where they are in sight.
+    header.append(element("span", { class: `note ${told.kind}` }, told.text));
     return element("tr", { class: `${told.kind}-row` }, header, ...cells, noted(told));
   });
   const made = element(

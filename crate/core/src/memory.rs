@@ -4,6 +4,11 @@ use crate::error::Error;
 use alloc::{string::ToString, vec::Vec};
 use core::mem::size_of;
 
+/// From this many bytes on, an allocation leaves a margin for the small ones that follow, which are not refused one
+/// by one.
+const LARGE: f64 = 65536.0;
+const MARGIN: usize = 1 << 19;
+
 /// An empty list with room for `cells` values.
 ///
 /// # Errors
@@ -17,6 +22,10 @@ pub(crate) fn reserved<T>(what: &str, cells: f64) -> Result<Vec<T>, Error> {
     }
     let mut out = Vec::new();
     out.try_reserve_exact(cells as usize).map_err(|_| refused())?;
+    if bytes >= LARGE {
+        // Gone again at once: it only has to be there.
+        Vec::<u8>::new().try_reserve_exact(MARGIN).map_err(|_| refused())?;
+    }
     Ok(out)
 }
 

@@ -42,6 +42,7 @@ impl Model {
     /// A model from an object of options, seeded by its `seed`.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &JsValue) -> Result<Model, JsValue> {
+        numbers::margin()?;
         let options = options::parse(&entries(options)?).map_err(thrown)?;
         let seed = match options.seed {
             Seed::Given(seed) => seed,
@@ -53,6 +54,7 @@ impl Model {
 
     /// A model from an object of options without `seed`, drawn from a stream, which goes on behind the draws.
     pub fn drawn_from(options: &JsValue, stream: &mut Stream) -> Result<Model, JsValue> {
+        numbers::margin()?;
         let options = options::parse(&entries(options)?).map_err(thrown)?;
         Model::draw(options, stream.inner_mut(), None).map_err(thrown)
     }
@@ -73,6 +75,7 @@ impl Model {
 
     /// The trace of a prompt.
     pub fn respond_to(&self, ids: &Float64Array) -> Result<Trace, JsValue> {
+        numbers::margin()?;
         let vocabulary = with!(&self.inner, m => m.config().n_vocab);
         let tokens = read_tokens(&numbers::read(ids)?, vocabulary)?;
         Ok(match &self.inner {
@@ -83,6 +86,7 @@ impl Model {
 
     /// The trace of a pass that starts from the caller's rows.
     pub fn respond_to_rows(&self, rows: &Float64Array) -> Result<Trace, JsValue> {
+        numbers::margin()?;
         Ok(match &self.inner {
             Either::F64(m) => m.respond_to_rows(&numbers::read(rows)?).map_err(thrown)?.into(),
             Either::F32(m) => m.respond_to_rows(&numbers::read_as(rows)?).map_err(thrown)?.into(),
@@ -97,6 +101,7 @@ impl Model {
 
     /// Writes a parameter into a typed array of the model's type and the parameter's size.
     pub fn parameter_into(&self, name: &str, out: &JsValue) -> Result<(), JsValue> {
+        numbers::margin()?;
         fn copy<F: Number>(m: &CausalLanguageModel<F>, name: &str, out: &JsValue) -> Result<(), JsValue> {
             let values = m.parameters().get(name).map_err(thrown)?;
             out.unchecked_ref::<F::Array>().copy_in(0, values.data());
@@ -107,6 +112,7 @@ impl Model {
 
     /// Replaces a parameter.
     pub fn set_parameter(&mut self, name: &str, values: &Float64Array) -> Result<(), JsValue> {
+        numbers::margin()?;
         match &mut self.inner {
             Either::F64(m) => m.parameters_mut().set(name, &numbers::read(values)?),
             Either::F32(m) => m.parameters_mut().set(name, &numbers::read_as(values)?),

@@ -81,9 +81,21 @@ pub(crate) fn zeros<F: Float>(n: usize) -> Result<Vec<F>, JsValue> {
 pub(crate) fn reserved<F>(n: usize) -> Result<Vec<F>, JsValue> {
     let mut out = Vec::new();
     let bytes = n as f64 * size_of::<F>() as f64;
-    out.try_reserve_exact(n)
-        .map_err(|_| thrown(Error::OutOfMemory { what: format!("{n} numbers"), bytes }))?;
+    let refused = || thrown(Error::OutOfMemory { what: format!("{n} numbers"), bytes });
+    out.try_reserve_exact(n).map_err(|_| refused())?;
+    // As in the core: a large one leaves a margin for the small ones that follow.
+    if bytes >= 65536.0 {
+        Vec::<u8>::new().try_reserve_exact(MARGIN).map_err(|_| refused())?;
+    }
     Ok(out)
+}
+
+/// What a call's small allocations take at most, those of its refusal included.
+const MARGIN: usize = 1 << 18;
+
+/// Whether a call's small allocations can be had: asked at the beginning of each.
+pub(crate) fn margin() -> Result<(), JsValue> {
+    room("this call", MARGIN as f64)
 }
 
 /// Whether so many bytes can be had: asked before a call that allocates in many small pieces, which cannot be refused

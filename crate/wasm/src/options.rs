@@ -232,7 +232,7 @@ impl Given<'_> {
             Some(&Value::Number(x)) if (0.0..=f64::from(u32::MAX)).contains(&x) && x.fract() == 0.0 => {
                 Ok(Some(x as usize))
             }
-            Some(value) => Err(refused(name, value, "it must be a whole number, at most 4294967295")),
+            Some(value) => Err(refused(name, value, "it must be a whole number from 0 to 4294967295")),
         }
     }
 
@@ -258,7 +258,18 @@ impl Given<'_> {
         let words = || choices.iter().map(|(word, _)| format!("{word:?}")).collect::<Vec<_>>().join(", ");
         match chosen {
             Some(&(_, choice)) => Ok(Some(choice)),
-            None => Err(refused(name, value, &format!("it must be one of {}", words()))),
+            None => {
+                let given = match value {
+                    Value::Text(x) => x.as_str(),
+                    _ => "",
+                };
+                Err(Error::InvalidOption {
+                    option: name.into(),
+                    value: value.words(),
+                    reason: format!("it must be one of {}", words()),
+                    nearest: nearest(given, choices.iter().map(|(word, _)| *word)),
+                })
+            }
         }
     }
 

@@ -61,6 +61,7 @@ pub fn trace_from_block(
 /// Every option with its value, from some of them: what a model of these options would report, seed aside.
 #[wasm_bindgen]
 pub fn fill_in(options: &JsValue) -> Result<JsValue, JsValue> {
+    numbers::margin()?;
     let options = options::parse(&entries(options)?).map_err(thrown)?;
     let filled_in = options::fill_in(&options.config, options.dtype);
     let report = report::options(filled_in, options.seed.given(), options.words.as_deref());
@@ -68,6 +69,7 @@ pub fn fill_in(options: &JsValue) -> Result<JsValue, JsValue> {
 }
 
 fn read(options: &JsValue, from_rows: bool) -> Result<(Options, Plan), JsValue> {
+    numbers::margin()?;
     let options = options::parse(&entries(options)?).map_err(thrown)?;
     let plan = Plan::new(&options.config, if from_rows { Start::Rows } else { Start::Tokens });
     plan.map(|plan| (options, plan)).map_err(thrown)

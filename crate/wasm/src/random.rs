@@ -39,6 +39,7 @@ impl Stream {
     /// The stream of a kind and a seed, as it stands behind so many words (and half of one of them).
     #[wasm_bindgen(constructor)]
     pub fn new(kind: &str, seed: u64, words: u64, half: Option<u32>) -> Result<Stream, JsValue> {
+        numbers::margin()?;
         RandomStream::at(kind, seed, Position { words, half }).map(Stream).map_err(thrown)
     }
 
@@ -71,9 +72,10 @@ impl Stream {
         self.fill(out, |stream| stream.integers(low as i64, high as i64).map(|x| x as f64))
     }
 
-    /// Fills an array with indices drawn with the probabilities `p`.
-    pub fn choice(&mut self, p: &Float64Array, out: &Float64Array) -> Result<(), JsValue> {
-        let choice = Choice::new(&numbers::read(p)?).map_err(thrown)?;
+    /// Fills an array with indices drawn with the probabilities `p`, which may have been float32 numbers.
+    pub fn choice(&mut self, p: &Float64Array, single: bool, out: &Float64Array) -> Result<(), JsValue> {
+        let p = numbers::read(p)?;
+        let choice = if single { Choice::of_float32(&p) } else { Choice::new(&p) }.map_err(thrown)?;
         self.fill(out, |stream| Ok(stream.choose(&choice) as f64))
     }
 }

@@ -71,16 +71,19 @@ impl Trace {
 
     /// Writes the numbers of all stages, one after the other, into a typed array of the trace's type and size.
     pub fn block_into(&self, out: &JsValue) -> Result<(), JsValue> {
+        numbers::margin()?;
         with!(&self.0, trace => block_into(trace, out))
     }
 
     /// Writes the numbers of the stage at one place of the execution order into such an array of its size.
     pub fn stage_into(&self, slot: usize, out: &JsValue) -> Result<(), JsValue> {
+        numbers::margin()?;
         with!(&self.0, trace => copy_stages(trace, slot..slot + 1, out.unchecked_ref()))
     }
 
     /// Where this trace differs from another.
     pub fn diff(&self, other: &Trace) -> Result<JsValue, JsValue> {
+        numbers::margin()?;
         let stages = with!(&self.0, trace => trace.stages().len());
         numbers::room("the difference", stages as f64 * self.rows() as f64 * PER_ROW)?;
         let diff = match (&self.0, &other.0) {

@@ -221,6 +221,10 @@ impl fmt::Display for Error {
             Error::NotAnInteger { what, position, value } => {
                 write!(f, "{what}{} must be a whole number, got {value}", at(position))
             }
+            Error::TokenOutOfRange { position, id, vocabulary: 0 } => write!(
+                f,
+                "token id {id} at position {position}: this model has no vocabulary; it responds to rows"
+            ),
             Error::TokenOutOfRange { position, id, vocabulary } => write!(
                 f,
                 "token id {id} at position {position} is outside the vocabulary; ids run from 0 to {}",
@@ -229,7 +233,7 @@ impl fmt::Display for Error {
             Error::IndexOutOfRange { what, index, size } => {
                 write!(f, "{what} {index} is out of range; the axis has {size}, counted from 0")
             }
-            Error::EmptyPrompt => write!(f, "the prompt is empty; it needs at least one row"),
+            Error::EmptyPrompt => write!(f, "the prompt is empty; it needs at least one token, or row"),
             Error::ContextExceeded { length, max_context } => {
                 write!(f, "the prompt has {length} rows; this model reads at most {max_context}")
             }

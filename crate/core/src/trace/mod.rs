@@ -164,6 +164,7 @@ impl<F: Float> Trace<F> {
             }
         }
         trace.spans.push(Span { rows, segment: Arc::new(segment) });
+        trace.check_finite()?;
         Ok(trace)
     }
 

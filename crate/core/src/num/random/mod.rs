@@ -190,6 +190,19 @@ impl Choice {
     /// [`Error::InvalidOption`] when there are none, when one is negative, infinite
     /// or NaN, or when they do not sum to 1 within [`TOLERANCE`](Self::TOLERANCE).
     pub fn new(p: &[f64]) -> Result<Self, Error> {
+        Self::within(p, Self::TOLERANCE)
+    }
+
+    /// As [`new`](Self::new), for probabilities that were float32 numbers: their sum may be off by the root of that
+    /// type's epsilon, as NumPy allows.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_float32(p: &[f64]) -> Result<Self, Error> {
+        Self::within(p, 3.452_669_8e-4)
+    }
+
+    fn within(p: &[f64], tolerance: f64) -> Result<Self, Error> {
         let refused = |value: f64, reason: &str| Error::InvalidOption {
             option: "p".into(),
             value: value.to_string(),
@@ -208,8 +221,8 @@ impl Choice {
             sum
         });
         let cumulative: Vec<f64> = cumulative.collect();
-        if (sum - 1.0).abs() > Self::TOLERANCE {
-            return Err(refused(sum, "the probabilities must sum to 1"));
+        if (sum - 1.0).abs() > tolerance {
+            return Err(refused(sum, &format!("the probabilities must sum to 1, within {tolerance:e}")));
         }
         Ok(Choice { cumulative })
     }
