@@ -67,7 +67,7 @@ export class RandomStream {
     const generator = this.#generator();
     try {
       const result = calling(() => use(generator));
-      this.#words = generator.words;
+      this.#words = BigInt(generator.words);
       this.#half = generator.half ?? null;
       return result;
     } finally {

@@ -68,9 +68,10 @@ impl Model {
     }
 
     /// Every option with its value; a seed that no JavaScript number names is a text of digits.
-    pub fn options(&self) -> JsValue {
+    pub fn options(&self) -> Result<JsValue, JsValue> {
+        numbers::margin()?;
         let (config, dtype) = with!(&self.inner, m => (m.config(), dtype_of(m)));
-        plain(&report::options(options::fill_in(config, dtype), self.seed, self.words.as_deref()))
+        Ok(plain(&report::options(options::fill_in(config, dtype), self.seed, self.words.as_deref())))
     }
 
     /// The trace of a prompt.
@@ -94,9 +95,10 @@ impl Model {
     }
 
     /// Every parameter with its name, shape and layout, in the order of the draws.
-    pub fn parameters(&self) -> JsValue {
+    pub fn parameters(&self) -> Result<JsValue, JsValue> {
+        numbers::margin()?;
         let list = with!(&self.inner, m => m.parameters().list());
-        plain(&list.iter().map(report::parameter).collect::<Vec<_>>())
+        Ok(plain(&list.iter().map(report::parameter).collect::<Vec<_>>()))
     }
 
     /// Writes a parameter into a typed array of the model's type and the parameter's size.

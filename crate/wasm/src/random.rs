@@ -43,10 +43,10 @@ impl Stream {
         RandomStream::at(kind, seed, Position { words, half }).map(Stream).map_err(thrown)
     }
 
-    /// How many 64-bit words were drawn.
+    /// How many 64-bit words were drawn; JavaScript makes streams of at most 2^52.
     #[wasm_bindgen(getter)]
-    pub fn words(&self) -> u64 {
-        self.0.position().words
+    pub fn words(&self) -> f64 {
+        self.0.position().words as f64
     }
 
     /// The half of a word that waits for a 32-bit draw.
