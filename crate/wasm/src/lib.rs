@@ -3,9 +3,9 @@
 
 mod convert;
 mod error;
+mod masks;
 mod model;
 mod numbers;
-mod options;
 mod plan;
 mod random;
 mod report;

@@ -28,7 +28,7 @@ pub enum Error {
     /// Two options, each right alone, that disagree.
     ConfigConflict {
         /// The options that disagree, each with its value: its own, or how many it has.
-        options: Vec<(String, f64)>,
+        options: Vec<(String, Field)>,
         /// Why, with their values.
         reason: String,
     },
@@ -100,6 +100,17 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// A choice of an expert that is full, where that is to be an error.
+    CapacityExceeded {
+        /// The stage whose choice it is.
+        stage: String,
+        /// The position of the row that chose.
+        position: usize,
+        /// The expert.
+        expert: usize,
+        /// How many choices it takes.
+        capacity: usize,
+    },
     /// Memory for this many bytes cannot be had.
     OutOfMemory {
         /// What the memory is for.
@@ -120,6 +131,28 @@ pub enum Field {
     Texts(Vec<String>),
     /// A list of numbers.
     Numbers(Vec<f64>),
+    /// True or false.
+    Flag(bool),
+    /// A list of anything.
+    List(Vec<Field>),
+}
+
+impl From<f64> for Field {
+    fn from(x: f64) -> Self {
+        Field::Number(x)
+    }
+}
+
+impl From<bool> for Field {
+    fn from(x: bool) -> Self {
+        Field::Flag(x)
+    }
+}
+
+impl From<&str> for Field {
+    fn from(x: &str) -> Self {
+        Field::Text(x.into())
+    }
 }
 
 impl Error {
@@ -137,6 +170,7 @@ impl Error {
             Error::UnknownStage { .. } => "unknown_stage",
             Error::UnknownParameter { .. } => "unknown_parameter",
             Error::NotFinite { .. } => "not_finite",
+            Error::CapacityExceeded { .. } => "capacity_exceeded",
             Error::OutOfMemory { .. } => "out_of_memory",
         }
     }
@@ -156,7 +190,7 @@ impl Error {
             }
             Error::ConfigConflict { options, reason } => {
                 out.push(("options", Field::Texts(options.iter().map(|(name, _)| name.clone()).collect())));
-                out.push(("values", Field::Numbers(options.iter().map(|&(_, value)| value).collect())));
+                out.push(("values", Field::List(options.iter().map(|(_, value)| value.clone()).collect())));
                 out.push(("reason", text(reason)));
             }
             Error::NotAnInteger { what, position, value } => {
@@ -198,6 +232,12 @@ impl Error {
                 out.push(("what", text(what)));
                 out.push(("position", size(position)));
                 out.push(("value", Field::Number(*value)));
+            }
+            Error::CapacityExceeded { stage, position, expert, capacity } => {
+                out.push(("stage", text(stage)));
+                out.push(("position", size(position)));
+                out.push(("expert", size(expert)));
+                out.push(("capacity", size(capacity)));
             }
             Error::OutOfMemory { what, bytes } => {
                 out.push(("what", text(what)));
@@ -249,6 +289,11 @@ impl fmt::Display for Error {
             Error::NotFinite { what, position, value } => {
                 write!(f, "{what} is {value} at {position}; only finite numbers are allowed")
             }
+            Error::CapacityExceeded { stage, position, expert, capacity } => write!(
+                f,
+                "{stage}: the row at position {position} chose expert {expert}, which is full with {capacity}; \
+                 feedForward.overflow says what else may happen"
+            ),
             Error::OutOfMemory { what, bytes } => {
                 write!(f, "memory for {what}: {bytes} bytes are more than can be had")
             }
