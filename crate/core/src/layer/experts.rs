@@ -65,7 +65,8 @@ pub(crate) fn experts<F: Float>(
             },
             Refusal::Memory(error) => error,
         })?;
-        let skipped = earlier.first() * mixture.selected;
+        // Those of rows that an earlier pass computed.
+        let skipped = found.selected.len() - out.len();
         out.copy_from_slice(&found.selected[skipped..]);
         routes = Some((found, skipped));
         Ok(())
