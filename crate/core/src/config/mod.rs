@@ -2,6 +2,7 @@
 
 mod choices;
 mod validate;
+mod validate_parts;
 
 pub use choices::{
     AttentionBias, Bias, Encoder, Expert, Experts, FeedForward, Init, Mask, Norm, Placement, Position, Rotary,

@@ -1,7 +1,9 @@
 //! The parameters: where each stands, and how it is read and set by name.
 
+mod list;
 mod table;
 
+pub use list::Parameter;
 pub use table::Layout;
 pub(crate) use table::{role_named, Role, Scope};
 
@@ -12,91 +14,8 @@ use crate::num::Float;
 use crate::stage::Tower;
 use crate::tensor::Tensor;
 use alloc::{format, string::String, vec, vec::Vec};
-use core::ops::Range;
+use list::{list_tower, Places};
 use table::DECLARATIONS;
-
-/// One parameter: a matrix or a vector.
-#[derive(Clone, Debug)]
-pub struct Parameter {
-    pub(crate) role: Role,
-    tower: Tower,
-    block: usize,
-    expert: usize,
-    shape: [usize; 2],
-    offset: usize,
-}
-
-impl Parameter {
-    /// Its full name, such as `blocks.0.attention.query`.
-    pub fn name(&self) -> String {
-        let (tower, own, block) = (self.tower.prefix(), self.role.declaration().name, self.block);
-        match self.role.declaration().scope {
-            Scope::Front | Scope::Back => format!("{tower}{own}"),
-            Scope::Block => format!("{tower}blocks.{block}.{own}"),
-            Scope::Expert => format!("{tower}blocks.{block}.feed_forward.experts.{}.{own}", self.expert),
-        }
-    }
-
-    /// Its one or two sizes in the order of its layout.
-    pub fn shape(&self) -> &[usize] {
-        match self.layout() {
-            Layout::Vector => &self.shape[..1],
-            _ => &self.shape,
-        }
-    }
-
-    /// Which of its sizes is input, which output.
-    pub fn layout(&self) -> Layout {
-        self.role.declaration().layout
-    }
-
-    /// The tower whose parameter it is.
-    pub(crate) fn tower(&self) -> Tower {
-        self.tower
-    }
-
-    /// How many numbers it has.
-    pub fn count(&self) -> usize {
-        self.shape[0] * self.shape[1]
-    }
-
-    /// Its two sizes; a vector's second is 1.
-    pub(crate) fn sizes(&self) -> [usize; 2] {
-        self.shape
-    }
-
-    /// How many inputs each of its outputs is summed over.
-    pub(crate) fn inputs(&self) -> usize {
-        match self.layout() {
-            Layout::OutIn => self.shape[1],
-            _ => self.shape[0],
-        }
-    }
-
-    fn range(&self) -> Range<usize> {
-        self.offset..self.offset + self.count()
-    }
-}
-
-/// Where a tower's parameters stand in the list: all its blocks have the same ones, all its experts too.
-#[derive(Clone, Debug)]
-struct Places {
-    firsts: [Option<usize>; DECLARATIONS.len()],
-    first_block: usize,
-    per_block: usize,
-    per_expert: usize,
-}
-
-impl Places {
-    fn of(&self, role: Role, block: usize, expert: usize) -> Option<usize> {
-        let first = self.firsts[role as usize]?;
-        Some(match role.declaration().scope {
-            Scope::Front | Scope::Back => first,
-            Scope::Block => first + block * self.per_block,
-            Scope::Expert => first + block * self.per_block + expert * self.per_expert,
-        })
-    }
-}
 
 /// All parameters of a model, in the order they are drawn.
 ///
@@ -260,42 +179,6 @@ impl<F: Float> Parameters<F> {
             }
         })
     }
-}
-
-/// Lists the parameters of one tower.
-fn list_tower(
-    config: &Config,
-    tower: Tower,
-    experts: usize,
-    list: &mut Vec<Parameter>,
-    offset: &mut usize,
-) -> Places {
-    let mut places =
-        Places { firsts: [None; DECLARATIONS.len()], first_block: 0, per_block: 0, per_expert: 0 };
-    let mut add = |list: &mut Vec<Parameter>, scope, block, expert| {
-        for declaration in DECLARATIONS.iter().filter(|d| d.scope == scope) {
-            let Some(shape) = declaration.role.shape(config, tower) else { continue };
-            // They fit: memory for all of them was had.
-            let shape = shape.map(|size| size as usize);
-            places.firsts[declaration.role as usize].get_or_insert(list.len());
-            list.push(Parameter { role: declaration.role, tower, block, expert, shape, offset: *offset });
-            *offset += shape[0] * shape[1];
-        }
-    };
-    add(list, Scope::Front, 0, 0);
-    let first_block = list.len();
-    let mut per_expert = 0;
-    for n in 0..config.blocks_of(tower) {
-        add(list, Scope::Block, n, 0);
-        for e in 0..experts {
-            let before = list.len();
-            add(list, Scope::Expert, n, e);
-            per_expert = list.len() - before;
-        }
-    }
-    let blocks = list.len() - first_block;
-    add(list, Scope::Back, 0, 0);
-    Places { first_block, per_block: blocks / config.blocks_of(tower), per_expert, ..places }
 }
 
 /// Whether every value is finite.

@@ -5,6 +5,7 @@
 mod pass;
 mod plan;
 mod segment;
+mod wiring;
 
 pub(crate) use pass::{Earlier, Pass};
 pub use plan::{Plan, Start};
@@ -259,8 +260,8 @@ impl<F: Float> Trace<F> {
                 let (t, s) = (first + i / width, i % (width / groups));
                 is_scores(stage) && (self.masked || !self.sees(stage, t, s))
             };
-            let is_bad = |(i, x): (usize, &F)| !x.is_finite() && !(*x == F::NEG_INFINITY && is_hidden(i));
-            if let Some(i) = (0..cells.len()).find(|&i| is_bad((i, &cells[i]))) {
+            let is_fine = |i: usize| cells[i].is_finite() || (cells[i] == F::NEG_INFINITY && is_hidden(i));
+            if let Some(i) = (0..cells.len()).find(|&i| !is_fine(i)) {
                 return Err(Error::NotFinite {
                     what: format!("stage {}", stage.name()),
                     position: first + i / width,
