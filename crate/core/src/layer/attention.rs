@@ -1,7 +1,7 @@
 //! The attention branch: causal multi-head self-attention (Vaswani et al. 2017, arXiv:1706.03762, section 3.2).
 
 use crate::config::Config;
-use crate::math::{layer_norm, softmax};
+use crate::math::{layer_norm, softmax, Affine};
 use crate::num::{add_scaled, dot, multiply, Float};
 use crate::params::BlockMatrices;
 use crate::stage::{stream_before, Kind, Stage};
@@ -21,7 +21,13 @@ pub(crate) fn attention<F: Float>(
     let stage = |kind| Stage::new(kind, n);
 
     pass.step(stage(Kind::AttentionNormalized), |earlier, out| {
-        layer_norm(earlier.rows(stream_before(n)), width, F::from_f64(config.epsilon), out);
+        layer_norm(
+            earlier.rows(stream_before(n)),
+            width,
+            F::from_f64(config.epsilon),
+            Affine::default(),
+            out,
+        );
     });
     let projections =
         [(Kind::Query, matrices.query), (Kind::Key, matrices.key), (Kind::Value, matrices.value)];

@@ -2,7 +2,7 @@
 //! (Vaswani et al. 2017, arXiv:1706.03762, section 3.3).
 
 use crate::config::Config;
-use crate::math::layer_norm;
+use crate::math::{layer_norm, Affine};
 use crate::num::{multiply, Float};
 use crate::params::BlockMatrices;
 use crate::stage::{Kind, Stage};
@@ -18,7 +18,13 @@ pub(crate) fn dense<F: Float>(
     let (width, hidden) = (config.n_model, config.n_hidden);
     let stage = |kind| Stage::new(kind, n);
     pass.step(stage(Kind::FeedForwardNormalized), |earlier, out| {
-        layer_norm(earlier.rows(stage(Kind::AfterAttention)), width, F::from_f64(config.epsilon), out);
+        layer_norm(
+            earlier.rows(stage(Kind::AfterAttention)),
+            width,
+            F::from_f64(config.epsilon),
+            Affine::default(),
+            out,
+        );
     });
     pass.step(stage(Kind::Pre), |earlier, out| {
         multiply(earlier.rows(stage(Kind::FeedForwardNormalized)), matrices.expand, width, hidden, out);

@@ -1,7 +1,7 @@
 //! From the last block to the vocabulary.
 
 use crate::config::Config;
-use crate::math::{layer_norm, softmax};
+use crate::math::{layer_norm, softmax, Affine};
 use crate::num::{multiply, Float};
 use crate::stage::{stream_before, Kind, Stage};
 use crate::trace::Pass;
@@ -11,7 +11,13 @@ pub(crate) fn final_norm<F: Float>(pass: &mut Pass<'_, F>, config: &Config) {
     let blocks = config.n_blocks;
     if config.final_norm {
         pass.step(Stage::new(Kind::FinalNormalized, blocks), |earlier, out| {
-            layer_norm(earlier.rows(stream_before(blocks)), config.n_model, F::from_f64(config.epsilon), out);
+            layer_norm(
+                earlier.rows(stream_before(blocks)),
+                config.n_model,
+                F::from_f64(config.epsilon),
+                Affine::default(),
+                out,
+            );
         });
     }
 }
