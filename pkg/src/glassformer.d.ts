@@ -321,6 +321,7 @@ export type ErrorCode =
   | "unknown_stage"
   | "unknown_parameter"
   | "not_finite"
+  | "capacity_exceeded"
   | "freed"
   | "not_initialized"
   | "out_of_memory";
@@ -352,3 +353,5 @@ export interface ResponseLike {
 
 /** What lives in wasm memory now. */
 export function memory(): { wasmBytes: number; liveModels: number; liveTraces: number };
+
+export * from "./math/declared.js";

@@ -4,6 +4,7 @@
 mod convert;
 mod error;
 mod masks;
+mod math;
 mod model;
 mod numbers;
 mod plan;
@@ -11,6 +12,7 @@ mod random;
 mod report;
 mod trace;
 
+pub use math::*;
 pub use model::Model;
 pub use plan::{describe_stages, fill_in, stage_shapes, trace_from_block};
 pub use random::Stream;
