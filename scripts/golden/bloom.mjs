@@ -36,7 +36,7 @@ export function bloom(draft, config) {
 
 export function neox(draft, config) {
   return fused(draft, config, NEOX, (headWidth) => {
-    const frequencies = draft.has("rope_inv_freq") ? draft.shape("rope_inv_freq")[0] : undefined;
+    const frequencies = draft.has("rope_inv_freq") ? draft.tensor("rope_inv_freq").data : undefined;
     const rotary = rotaryOf(config, headWidth, frequencies);
     if (frequencies !== undefined) {
       draft.call({

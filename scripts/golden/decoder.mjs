@@ -74,16 +74,17 @@ function decoderModel(draft, tower, run, isCausal, encoderParameters = [], nEnco
   const self = keyless(draft, { batch, heads, queries, keys: queries }, "tgt_mask", "tgt_key_padding_mask");
   const keys = draft.shape(run.source.tensor)[1];
   const cross = keyless(draft, { batch, heads, queries, keys }, "memory_mask", "memory_key_padding_mask");
-  const either = new Set([...self, ...cross]);
+  const either = { some: new Set([...self.some, ...cross.some]), every: new Set() };
   const last = finalNorm ? "decoder.final.normalized" : `decoder.blocks.${blocks - 1}.hidden`;
   for (const tensor of draft.names()) {
     const found = tensor === "output" || tensor === "output_sdpa" ? { stage: last } : decoderStage(tensor);
     if (found === undefined) continue;
     const isCross = found.stage.includes("cross_attention");
-    const isWeights = found.stage.endsWith(".weights");
-    const without = isWeights ? (isCross ? cross : self) : either;
+    const average = found.arrange === "mean of heads" ? "average" : "weights";
+    const kind = found.stage.endsWith(".weights") ? average : undefined;
+    const without = kind === undefined ? either : isCross ? cross : self;
     const perHead = /\.(weights|scores|query|key|value)$/.test(found.stage) && found.arrange === undefined;
-    model.expect.push({ ...found, tensor, nan: nanPolicy(draft, tensor, without, isWeights, perHead) });
+    model.expect.push({ ...found, tensor, nan: nanPolicy(draft, tensor, without, kind, perHead) });
   }
   return model;
 }
@@ -190,7 +191,7 @@ export function transformer(draft, config) {
     const stage = tensor === "memory" ? memoryStage : name in stages && `blocks.${block}.${stages[name]}`;
     if (!stage) continue;
     const isWeights = stage.endsWith(".weights");
-    const nan = nanPolicy(draft, tensor, without, isWeights, isWeights);
+    const nan = nanPolicy(draft, tensor, without, isWeights ? "weights" : undefined, isWeights);
     model.expect.push({ stage: `${side}${stage}`, tensor, nan });
   }
 }

@@ -89,16 +89,17 @@ function stageOf(name, last) {
 }
 
 function finishExpectation(draft, name, { stage, arrange }, without, isStack) {
-  const isWeights = stage.endsWith(".weights");
+  const average = arrange === "mean of heads" ? "average" : "weights";
+  const kind = stage.endsWith(".weights") ? average : undefined;
   const perHead = /\.(weights|scores|query|key|value)$/.test(stage) && arrange === undefined;
-  const nan = arrange === "time first" ? undefined : nanPolicy(draft, name, without, isWeights, perHead);
+  const nan = arrange === "time first" ? undefined : nanPolicy(draft, name, without, kind, perHead);
   // Under no_grad a stack leaves padded positions out and gives 0 there.
-  const rows = isStack && name.endsWith("_no_grad") ? rowsInside(draft, name) : undefined;
+  const rows = isStack && name.endsWith("_no_grad") ? rowsInside(draft) : undefined;
   return { stage, tensor: name, arrange, nan, rows };
 }
 
 /** Rows (batch, position) that are no padding, or undefined where none is. */
-function rowsInside(draft, name) {
+function rowsInside(draft) {
   if (!draft.has("key_padding_mask")) return undefined;
   const { shape, data, dtype } = draft.tensor("key_padding_mask");
   const [batch, length] = shape;
@@ -107,7 +108,7 @@ function rowsInside(draft, name) {
   for (let b = 0; b < batch; b++) {
     for (let t = 0; t < length; t++) if (!hidden(b * length + t)) rows.push([b, t]);
   }
-  return draft.shape(name)[1] === length && rows.length < batch * length ? rows : undefined;
+  return rows.length < batch * length ? rows : undefined;
 }
 
 /** Attention alone, whose keys and values may have widths of their own. */
@@ -157,7 +158,8 @@ export function multihead(draft, config) {
     .map((name) => {
       const output = outputs[name];
       const perHead = ["query", "key", "value", "scores", "weights"].includes(output);
-      return { output, tensor: name, nan: nanPolicy(draft, name, without, /eights/.test(output), perHead) };
+      const kind = { weights: "weights", averageWeights: "average" }[output];
+      return { output, tensor: name, nan: nanPolicy(draft, name, without, kind, perHead) };
     });
   if (draft.has("attn_context"))
     expect.push({ output: "mixed", tensor: "attn_context", arrange: "merge heads" });

@@ -24,7 +24,7 @@ export function llama(draft, config) {
   config.told("V", "D", "F", "B", "T", "biases", "bias", "dropout");
   const { norm, epsilon, gainOffset } = normOf(config.text("norm"));
   const { isTied, hasBias, parameters: headParameters } = head(draft, config, "lm_head");
-  const frequencies = draft.has("rope_inv_freq") ? draft.shape("rope_inv_freq")[0] : undefined;
+  const frequencies = draft.has("rope_inv_freq") ? draft.tensor("rope_inv_freq").data : undefined;
   const rotary = rotaryOf(config, headWidth, frequencies);
   const branch = feedForwardOf(draft, config, first);
   const isParallel = parallelIn(config);

@@ -84,7 +84,7 @@ export function rope(draft, config) {
     scaling ??= scalingIn(angle);
     angle.end();
   }
-  const [heads, length, headWidth] = draft.shape("q");
+  const [heads, , headWidth] = draft.shape("q");
   const options = { base, width: width === headWidth ? undefined : width, scaling };
   if (draft.has("positions")) options.positions = { tensor: "positions" };
   const frequencies = ["inv_freq", "frequencies"].find((name) => draft.has(name));
@@ -123,8 +123,7 @@ export function rope(draft, config) {
   if (draft.has("interleaved_to_half")) {
     draft.skip("interleaved_to_half", "how weights of one pairing become the other's, for information");
   }
-  if (draft.has("upstream"))
-    draft.skip("upstream", `goes into gradients, which are later work (${length} positions)`);
+  if (draft.has("upstream")) draft.skip("upstream", "goes into gradients, which are later work");
 }
 
 /** The texts that define both pairings must be the definitions we follow. */

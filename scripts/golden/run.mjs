@@ -3,7 +3,7 @@
  * when none failed or was unsupported, 1 otherwise, and 2 where there is no case to run.
  */
 
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Failure, main, ROOT } from "../lib/run.mjs";
@@ -13,9 +13,24 @@ import { mapCase } from "./map.mjs";
 
 const ENTRY = join(ROOT, "pkg", "dist", "index.js");
 
-/** The package, which is built where it is missing. */
+/** When the newest file at or below a path was changed. */
+function newest(path) {
+  if (!existsSync(path)) return 0;
+  const { mtimeMs } = statSync(path);
+  if (!statSync(path).isDirectory()) return mtimeMs;
+  const inside = readdirSync(path).filter((name) => name !== "generated" && name !== "target");
+  return Math.max(0, ...inside.map((name) => newest(join(path, name))));
+}
+
+/** Whether the package was built from what stands here now. */
+function isBuilt() {
+  const sources = ["crate", "pkg/src", "Cargo.lock"].map((path) => newest(join(ROOT, path)));
+  return existsSync(ENTRY) && statSync(ENTRY).mtimeMs >= Math.max(...sources);
+}
+
+/** The package, which is built where it is missing or old. */
 async function loadPackage() {
-  if (!existsSync(ENTRY)) {
+  if (!isBuilt()) {
     const { prepare } = await import("../prepare.mjs");
     const { build } = await import("../build.mjs");
     await prepare({ forTests: false });
@@ -64,7 +79,7 @@ await main(async () => {
   for (const folder of folders) {
     const { verdict, title, text } = runCase(glass, folder);
     counts[verdict] += 1;
-    console.log(`${verdict.padEnd(4)} ${title} ${text}`);
+    console.log(`${verdict} ${title} ${text}`);
   }
   console.log(`${counts.ok} passed, ${counts.FAIL} failed, ${counts.UNSUPPORTED} unsupported`);
   process.exitCode = counts.FAIL + counts.UNSUPPORTED > 0 ? 1 : 0;

@@ -111,7 +111,7 @@ export function finalNormOf(draft, config, prefixes) {
   if (text === undefined) return has;
   const none = text.take(/^none$/) !== null;
   const layers = text.takeAll(
-    /\bLayerNorm\b|\blast\b|\b(?:encoder|decoder)?\s?layers?\b|\bnn\.Transformer\b|\badds\b|\bpost-norm\b|\btoo\b/,
+    /\bLayerNorm\b|\blast\b|\b(?:encoder|decoder)?\s?layers?\b|\bnn\.Transformer\b|\badds\b|\bpost-norm\b|\btoo\b|\bonly\b|\bstacks?\b|\bnone\b/,
   );
   layers.end();
   if (none && has.includes(true))
@@ -140,25 +140,24 @@ const hides = ({ dtype, data }, i) =>
   /^F/.test(dtype) ? data[i] === Number.NEGATIVE_INFINITY : data[i] !== 0;
 
 /**
- * Which rows (batch, query) see no key at all in at least one head, by the masks of these names: `T,S` or `B*H,T,S`, and
- * `B,S`.
+ * Which rows (batch, query) see no key, by the masks of these names (`T,S` or `B*H,T,S`, and `B,S`): in `some` head, and in
+ * `every` head.
  */
 export function keyless(draft, { batch, heads, queries, keys }, attentionName, paddingName) {
   const attention = draft.has(attentionName) ? draft.tensor(attentionName) : undefined;
   const padding = draft.has(paddingName) ? draft.tensor(paddingName) : undefined;
-  const perHead = attention?.shape.length === 3 ? attention.shape[0] > 1 : false;
-  const sees = (b, h, t, s) => {
-    const plane = perHead ? (attention.shape[0] === batch ? b : b * heads + h) : 0;
-    const masked = attention !== undefined && hides(attention, (plane * queries + t) * keys + s);
-    return !masked && !(padding !== undefined && hides(padding, b * keys + s));
-  };
-  const found = new Set();
+  const planes = attention?.shape.length === 3 ? attention.shape[0] : 1;
+  const planeOf = (b, h) => (planes === 1 ? 0 : planes === batch ? b : b * heads + h);
+  const sees = (b, h, t, s) =>
+    !(attention !== undefined && hides(attention, (planeOf(b, h) * queries + t) * keys + s)) &&
+    !(padding !== undefined && hides(padding, b * keys + s));
+  const found = { some: new Set(), every: new Set() };
+  const all = (count) => Array.from({ length: count }, (_, i) => i);
   for (let b = 0; b < batch; b++) {
     for (let t = 0; t < queries; t++) {
-      for (let h = 0; h < heads; h++) {
-        const any = Array.from({ length: keys }, (_, s) => sees(b, h, t, s)).includes(true);
-        if (!any) found.add(`${b},${t}`);
-      }
+      const without = all(heads).filter((h) => !all(keys).some((s) => sees(b, h, t, s)));
+      if (without.length > 0) found.some.add(`${b},${t}`);
+      if (without.length === heads) found.every.add(`${b},${t}`);
     }
   }
   return found;
@@ -181,10 +180,12 @@ export function nanRows(draft, name, perHead = false) {
 
 /**
  * How an expectation treats NaN. A row without any key is NaN in some of the references: weights are then 0 with us, and
- * what follows from them is promised by other tensors. NaN anywhere else must meet NaN.
+ * what follows from them is promised by other tensors. NaN anywhere else must meet NaN. `kind` is "weights", their
+ * "average" over heads, or undefined for what follows from them.
  */
-export function nanPolicy(draft, name, without, isWeights, perHead = false) {
-  const rows = nanRows(draft, name, perHead);
-  if (rows.size === 0 || [...rows].some((row) => !without.has(row))) return undefined;
-  return isWeights ? "zeros" : "skip";
+export function nanPolicy(draft, name, without, kind, perHead = false) {
+  const rows = [...nanRows(draft, name, perHead)];
+  if (rows.length === 0 || rows.some((row) => !without.some.has(row))) return undefined;
+  if (kind === "weights") return "zeros";
+  return kind === "average" && rows.every((row) => without.every.has(row)) ? "zeros" : "skip";
 }
