@@ -46,8 +46,15 @@ export function neox(draft, config) {
         expect: [{ tensor: "rope_inv_freq" }],
       });
     }
-    return { position: "rotary", rotary, parallel: parallelIn(config, true) };
+    return { position: "rotary", rotary, parallel: parallelIn(config, !saysSequential(draft)) };
   });
+}
+
+/** Whether what is told beside the configuration takes back the library's default, which is parallel. */
+function saysSequential(draft) {
+  return draft.remarks.some((text) =>
+    /use_parallel_residual\W+false|\b(?:not|no) parallel\b|\bsequential\b/i.test(text),
+  );
 }
 
 function fused(draft, config, names, positionOf) {

@@ -40,6 +40,11 @@ export class Draft {
     return this.#case.tensors.find((tensor) => tensor.name === name);
   }
 
+  /** What is said about layout, and notes. */
+  get remarks() {
+    return [...(this.#case.layout ?? []), ...(this.#case.notes ?? [])];
+  }
+
   /** Adds a model to build and run: `{ model, options, parameters, run, expect, losses }`. */
   model(model) {
     this.#models.push(model);

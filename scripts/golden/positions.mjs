@@ -1,7 +1,7 @@
 /** Position schemes alone: rotary, ALiBi, sinusoids. */
 
 import { Unsupported } from "./draft.mjs";
-import { scalingIn } from "./rotary.mjs";
+import { proves, scalingIn } from "./rotary.mjs";
 
 export function sinusoids(draft, config) {
   config.told("D", "T");
@@ -74,20 +74,22 @@ export function rope(draft, config) {
   checkWords(config);
   const base = config.get("base") ?? 10000;
   if (typeof base !== "number") throw new Unsupported(`config names the base ${JSON.stringify(base)}`);
-  const aside = config.text("scaling", "rope_scaling", "rope scaling");
-  let scaling = aside === undefined ? undefined : scalingIn(aside);
-  if (scaling === undefined && aside !== undefined && aside.take(/^(?:null|none)\b/) === null) aside.refuse();
-  aside?.end();
+  const aside = config.text("scaling", "rope_scaling", "rope scaling", "RoPE scaling");
   const angle = config.text("angle");
-  if (angle !== undefined) {
-    angle.takeAll(/position \* base\^\(-2j ?\/ ?[rd]\)|j = 0 \.\. r\/2 - 1/);
-    scaling ??= scalingIn(angle);
-    angle.end();
+  angle?.takeAll(/position \* base\^\(-2j ?\/ ?[rd]\)|j = 0 \.\. r\/2 - 1/);
+  const [scaling] = [aside, angle].map((text) => text && scalingIn(text)).filter(Boolean);
+  const frequencies = ["inv_freq", "frequencies"].find((name) => draft.has(name));
+  const stored = frequencies && draft.tensor(frequencies).data;
+  // Words are let pass only where stored frequencies prove that nothing was misunderstood.
+  if (!proves(stored, width, { base, scaling })) {
+    if (scaling === undefined && aside !== undefined && aside.take(/^(?:null|none)\b/) === null)
+      aside.refuse();
+    aside?.end();
+    angle?.end();
   }
   const [heads, , headWidth] = draft.shape("q");
   const options = { base, width: width === headWidth ? undefined : width, scaling };
   if (draft.has("positions")) options.positions = { tensor: "positions" };
-  const frequencies = ["inv_freq", "frequencies"].find((name) => draft.has(name));
   if (frequencies !== undefined) {
     draft.call({
       fn: "rotaryFrequencies",

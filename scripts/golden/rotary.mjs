@@ -86,7 +86,7 @@ function readScaling(aside, rotary) {
 }
 
 /** Whether stored frequencies are those of an option. */
-function proves(stored, width, rotary) {
+export function proves(stored, width, rotary) {
   if (stored === undefined) return false;
   const ours = frequencies(width, rotary);
   return stored.every((x, j) => Math.abs(x - ours[j]) <= 1e-12 * Math.abs(x));
