@@ -15,10 +15,11 @@ PLACEMENT = {
     False: "post-norm: x = LN1(x + SA(x)); x = LN2(x + FF(x))",
     True: "pre-norm: x = x + SA(LN1(x)); x = x + FF(LN2(x))",
 }
+# Functions, not modules: a copied decoder layer forgets an activation that is a module.
 ACTIVATIONS = {
     "relu": ("ReLU", torch.nn.functional.relu),
     "gelu": ("GELU, exact (erf)", torch.nn.functional.gelu),
-    "gelu_tanh": ("GELU, tanh form", torch.nn.GELU(approximate="tanh")),
+    "gelu_tanh": ("GELU, tanh form", lambda x: torch.nn.functional.gelu(x, approximate="tanh")),
     "silu": ("SiLU", torch.nn.functional.silu),
 }
 
