@@ -1,4 +1,4 @@
-import type { Shaped, Tensor } from "../glassformer.js";
+import type { Mask, Shaped, Tensor } from "../glassformer.js";
 
 /** Numbers in lists of lists, all lists of one depth equally long. */
 export type NestedNumbers = ArrayLike<number | NestedNumbers>;
@@ -54,6 +54,44 @@ export interface RotateOptions {
   /** How many coordinates are rotated, an even number; the others stay. Default K. */
   width?: number;
   scaling?: RotaryScaling;
+}
+
+/** Matrices stand out,in, as a model's `blocks.N.attention.query` does. */
+export type AttentionParameters = Partial<
+  Record<
+    "query" | "key" | "value" | "output" | "query_bias" | "key_bias" | "value_bias" | "output_bias",
+    MathInput
+  >
+>;
+
+export interface AttentionOptions {
+  /** H. Default 1. */
+  nHeads?: number;
+  /** G; must divide H. Default H. */
+  nKeyValueHeads?: number;
+  parameters?: AttentionParameters;
+  /** Default "none". */
+  mask?: "causal" | "none";
+  /** How many keys a query sees on each side at most, its own included. */
+  window?: number;
+  /** Default 1/sqrt(K). */
+  scoreScale?: number;
+  /** H slopes of a penalty on the distance. */
+  alibiSlopes?: MathInput;
+  /** As a model's: `attention` T,S or with heads, `padding` S or lengths. */
+  masks?: { attention?: Mask; padding?: Mask };
+}
+
+/** Projections and mixed values by head, scores and weights H,T,S, their mean over heads T,S, output T,·. */
+export interface Attention {
+  readonly query: Tensor;
+  readonly key: Tensor;
+  readonly value: Tensor;
+  readonly scores: Tensor;
+  readonly weights: Tensor;
+  readonly averageWeights: Tensor;
+  readonly mixed: Tensor;
+  readonly output: Tensor;
 }
 
 export interface RouteOptions {
@@ -165,6 +203,12 @@ export interface MathFunctions {
    * @throws `not_an_integer`, `capacity_exceeded` (position, expert, capacity; with overflow "error").
    */
   route(routerLogits: MathInput, options: RouteOptions): Routing;
+  /**
+   * Multi-head attention (Vaswani et al. 2017, arXiv:1706.03762): `query` T,·, `key` S,· and `value` S,· of any widths, each
+   * through its matrix where there are parameters, or all with a leading batch axis. A query that may see nothing has
+   * weights of 0, and the output bias alone as its output. @throws `shape_mismatch`, `not_an_integer`, `not_finite`.
+   */
+  attention(query: MathInput, key: MathInput, value: MathInput, options?: AttentionOptions): Attention;
   /** Population variance / mean², along the last axis, which goes; 0 where the mean is 0. */
   squaredVariation(x: MathInput): Tensor;
 }

@@ -1,5 +1,6 @@
 /** The equations alone, computed by the same core as the models. */
 
+export { attention } from "./attention.js";
 export { route } from "./experts.js";
 export { alibiBias, alibiSlopes, rotaryFrequencies, rotate, sinusoid } from "./position.js";
 export {

@@ -1,10 +1,12 @@
 //! The equations alone, on typed arrays: each is computed in the kind of its first array, a Float64Array or a
 //! Float32Array. The package's TypeScript has checked shapes, names and ranges, and owns every array that is written to.
 
+mod attention;
 mod experts;
 mod position;
 mod rows;
 
+pub use attention::*;
 pub use experts::*;
 pub use position::*;
 pub use rows::*;
