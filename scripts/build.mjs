@@ -125,10 +125,8 @@ export async function buildPackage() {
     copyFileSync(WASM, join(dist, "glassformer.wasm"));
     // One file: beside an `index.d.cts`, a declaration file of its own would have to be there in both kinds.
     const declared = (name) => readFileSync(source(name), "utf8");
-    const equations = declared("math/declared.d.ts").replace(/^import .*;\n\n/, "");
-    const whole = declared("glassformer.d.ts").replace(
-      /^export \* from ".\/math\/declared.js";\n/m,
-      () => equations,
+    const whole = declared("glassformer.d.ts").replace(/^export \* from "\.\/(.+)\.js";\n/gm, (_, name) =>
+      declared(`${name}.d.ts`).replace(/^import [^;]*;\n/gm, ""),
     );
     for (const name of ["index.d.ts", "index.d.cts", "slim.d.ts"]) writeFileSync(join(dist, name), whole);
     // Where tools look for a package's licences.

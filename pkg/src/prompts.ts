@@ -31,13 +31,19 @@ export function readPrompts(side: Side, ids: unknown): Prompts {
     );
     return batch(divided(flat, shape[0]).map((prompt, b) => ofPrompt(b, () => readIds(side, prompt))));
   }
-  if (isTensor(ids) && ids.shape.length !== 1) throw mismatch(side.what, [ids.size], ids.shape);
-  const list = isTensor(ids) ? ids.data : ids;
+  const list = flatOf(side, ids);
   if (!isList(field(side.what, list, "0"))) {
     const read = readIds(side, list);
     return { batched: false, numbers: [read], lengths: [read.length] };
   }
-  return batch(readList(side.what, list, (prompt) => readIds(side, prompt)));
+  return batch(readList(side.what, list, (prompt) => readIds(side, flatOf(side, prompt))));
+}
+
+/** The numbers of a tensor of one axis; anything else as it is. */
+function flatOf({ what }: Side, ids: unknown): unknown {
+  if (!isTensor(ids)) return ids;
+  if (ids.shape.length !== 1) throw mismatch(what, [ids.size], ids.shape);
+  return ids.data;
 }
 
 function batch(numbers: Float64Array[], width = 1): Prompts {

@@ -1,0 +1,123 @@
+/** Traces of one prompt and of a batch. */
+
+import type { JsonBatch, JsonTrace, PlainBatch, PlainTrace } from "./forms.js";
+import type { BatchTidyRow, Diff, StageDescription, TidyRow } from "./stages.js";
+import type { Tensor } from "./tensor.js";
+
+/** Everything a forward pass computed. Readable until its own `free()`, whatever becomes of the model. */
+export class Trace {
+  private constructor();
+  /** The prompt; empty when the pass started from rows. */
+  readonly tokens: readonly number[];
+  /** The tokens' labels; their ids as text where the model has no words. */
+  readonly words: readonly string[];
+  /** T, the number of positions. */
+  readonly length: number;
+  /** Of an encoder-decoder: the source's tokens; empty when the pass started from rows. */
+  readonly sourceTokens: readonly number[];
+  /** Their labels; their ids as text where the model has no `sourceWords`. */
+  readonly sourceWords: readonly string[];
+  /** S, the number of the source's, or the memory's, positions; 0 where there is neither. */
+  readonly sourceLength: number;
+  /** The names of the stages, in execution order. */
+  readonly stages: readonly string[];
+  /**
+   * A copy of a stage, by its name, or by a short one (`attention`, `hidden`, …): those are of the last block, of an
+   * encoder-decoder the decoder's. TransformerLens hook names work too and give its axis order with a leading batch axis.
+   * Indices and counts (`integer` in its description) come as an Int32Array.
+   * @throws `unknown_stage` with the nearest names, `freed`, `out_of_memory`.
+   */
+  get(name: string): Tensor;
+  has(name: string): boolean;
+  /** What is said about a stage. @throws `unknown_stage`. */
+  describe(name: string): StageDescription;
+  readonly positioned: Tensor;
+  /** The attention weights of the last block, H,T,S. */
+  readonly attention: Tensor;
+  readonly afterAttention: Tensor;
+  /** The feed-forward branch's contribution in the last block. */
+  readonly feedForward: Tensor;
+  readonly hidden: Tensor;
+  readonly logits: Tensor;
+  readonly probabilities: Tensor;
+  /**
+   * The mean over heads of a stage of attention weights, T,S. Default the last block's `attention.weights`.
+   * @throws `unknown_stage`, `invalid_option` for a stage of anything else.
+   */
+  averageWeights(stage?: string): Tensor;
+  /**
+   * Where this trace and another differ, over the positions and keys both have.
+   * @throws `shape_mismatch`, `config_conflict` for traces of models of another shape or `dtype`.
+   */
+  diff(other: Trace): Diff;
+  /** A plain object for `postMessage` and structured cloning. */
+  toPlain(): PlainTrace;
+  static fromPlain(plain: PlainTrace): Trace;
+  /** As `glassformer/trace.schema.json` says. */
+  toJSON(): JsonTrace;
+  toRows(): TidyRow[];
+  /** A safetensors file of all stages; opens in Python with `safetensors.numpy.load`. */
+  toSafetensors(): Uint8Array;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * The traces of several prompts, each as it would be alone, to the bit. Every tensor has a leading `batch` axis and is as
+ * large as the longest prompt needs; cells that a shorter one does not have, rows and keys, are NaN (-1 in stages of whole
+ * numbers). Positions count a prompt's own tokens.
+ */
+export class BatchTrace {
+  private constructor();
+  /** On which side shorter prompts are padded. */
+  readonly padding: "right" | "left";
+  /** B, the number of prompts. */
+  readonly size: number;
+  /** Each prompt's tokens, without padding. */
+  readonly tokens: readonly (readonly number[])[];
+  readonly words: readonly (readonly string[])[];
+  /** T, the length of the longest prompt. */
+  readonly length: number;
+  readonly lengths: readonly number[];
+  readonly sourceTokens: readonly (readonly number[])[];
+  readonly sourceWords: readonly (readonly string[])[];
+  /** S, the length of the longest source. */
+  readonly sourceLength: number;
+  readonly sourceLengths: readonly number[];
+  readonly stages: readonly string[];
+  /**
+   * A prompt's own trace, of its own length, which is freed by itself; negative indices count from the end.
+   * @throws `index_out_of_range`, `not_an_integer`, `freed`.
+   */
+  prompt(b: number): Trace;
+  /** A copy of a stage, by any name that a trace takes. @throws as a trace's. */
+  get(name: string): Tensor;
+  has(name: string): boolean;
+  describe(name: string): StageDescription;
+  readonly positioned: Tensor;
+  /** The attention weights of the last block, B,H,T,S. */
+  readonly attention: Tensor;
+  readonly afterAttention: Tensor;
+  readonly feedForward: Tensor;
+  readonly hidden: Tensor;
+  readonly logits: Tensor;
+  readonly probabilities: Tensor;
+  /** The logits at each prompt's last position that no padding mask hides, B,V. @throws `unknown_stage` without a vocabulary. */
+  readonly lastLogits: Tensor;
+  /** The mean over heads of a stage of attention weights, B,T,S. @throws as a trace's. */
+  averageWeights(stage?: string): Tensor;
+  /** Where each prompt and the other batch's of the same place differ. @throws as a trace's. */
+  diff(other: BatchTrace): Diff[];
+  /** A plain object for `postMessage` and structured cloning. */
+  toPlain(): PlainBatch;
+  static fromPlain(plain: PlainBatch): BatchTrace;
+  /** As `glassformer/trace.schema.json` says. */
+  toJSON(): JsonBatch;
+  /** Every prompt's own cells, none of padding. */
+  toRows(): BatchTidyRow[];
+  /** A safetensors file of all stages, with their padding. */
+  toSafetensors(): Uint8Array;
+  /** Frees what the batch holds; traces that `prompt` gave stay readable. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
