@@ -185,6 +185,11 @@ fn earlier_rows_ignore_the_future_whatever_the_options() {
                 stage.name()
             );
         }
+        // Two prompts that differ in their last token have the earlier rows in common.
+        let mut other = ids.clone();
+        other[length - 1] = (other[length - 1] + 1) % config.n_vocab as u32;
+        let diff = whole.diff(&model.respond_to(&other).unwrap()).unwrap();
+        assert!(diff.rows[..length - 1].iter().all(|row| row.identical));
         // And what goes on behind a shared prefix is the whole, to the bit, whole-prompt stages too.
         let reused = model.respond_to_reusing(&ids, &part).unwrap();
         assert_eq!(reused.computed_rows(), rows.min(length - 1)..length);

@@ -226,12 +226,13 @@ impl<F: Float> Trace<F> {
         };
         let segment = &span.expect("the position is one of the trace's").segment;
         let (all, rows) = (segment.stage(slot), self.plan.rows(stage, segment.new));
-        let first = match stage.side() {
-            Side::Target if stage.declaration().row.has_positions() => segment.first,
-            _ => 0,
-        };
         let width = all.len() / rows;
-        &all[(position - first) * width..][..width]
+        let own = match stage.side() {
+            _ if !stage.declaration().row.has_positions() => 0,
+            Side::Target => position - segment.first,
+            Side::Source => position,
+        };
+        &all[own * width..][..width]
     }
 
     /// The spans that hold the first `rows` positions, for a pass that goes on behind them.
