@@ -123,9 +123,14 @@ export async function buildPackage() {
       build({ ...common, entryPoints: [source("slim.ts")], format: "esm", outfile: join(dist, "slim.js") }),
     ]);
     copyFileSync(WASM, join(dist, "glassformer.wasm"));
-    for (const name of ["index.d.ts", "index.d.cts", "slim.d.ts"]) {
-      copyFileSync(source("glassformer.d.ts"), join(dist, name));
-    }
+    // One file: beside an `index.d.cts`, a declaration file of its own would have to be there in both kinds.
+    const declared = (name) => readFileSync(source(name), "utf8");
+    const equations = declared("math/declared.d.ts").replace(/^import .*;\n\n/, "");
+    const whole = declared("glassformer.d.ts").replace(
+      /^export \* from ".\/math\/declared.js";\n/m,
+      () => equations,
+    );
+    for (const name of ["index.d.ts", "index.d.cts", "slim.d.ts"]) writeFileSync(join(dist, name), whole);
     // Where tools look for a package's licences.
     for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(join(ROOT, name), join(PKG, name));
   });

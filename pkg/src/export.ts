@@ -1,32 +1,65 @@
-/** A trace in the forms that other tools read. */
+/** Traces in the forms that other tools read. */
 
-import type { JsonTrace, TidyRow } from "./glassformer.js";
+import type { BatchTidyRow, JsonBatch, JsonStage, JsonTrace, TidyRow } from "./glassformer.js";
+import type { PaddingSide } from "./masks.js";
+import { padded } from "./padding.js";
 import type { Plan } from "./plan.js";
+import type { Recording } from "./recording.js";
 import { safetensors } from "./safetensors.js";
 import { type Tensor, toJsonNumber } from "./tensor.js";
 
-/** The part of a trace that is exported. */
-interface Exportable {
-  readonly tokens: readonly number[];
-  readonly words: readonly string[];
-  readonly stages: readonly string[];
-  get(name: string): Tensor;
+/** Name the layouts of `toJSON`; the schema itself is `glassformer/trace.schema.json`. */
+export const SCHEMA = "glassformer-trace-1";
+export const BATCH_SCHEMA = "glassformer-batch-1";
+
+export function jsonOf(recording: Recording): JsonTrace {
+  const { plan } = recording;
+  return { ...headOf(recording), stages: stagesOf(plan, (slot) => recording.tensor(slot)) };
 }
 
-/** Names the layout of `toJSON`; the schema itself is `glassformer/trace.schema.json`. */
-export const SCHEMA = "glassformer-trace-1";
+export function jsonOfBatch(recordings: readonly Recording[], padding: PaddingSide): JsonBatch {
+  const [{ plan }] = recordings;
+  const stages = stagesOf(plan, (slot) => padded(recordings, slot, padding));
+  return { ...headOfBatch(recordings, padding), stages };
+}
 
-export function jsonOf(trace: Exportable, plan: Plan): JsonTrace {
+/** What is said of a trace besides its numbers. */
+function headOf({ plan, prompt, words, sourceWords }: Recording): Omit<JsonTrace, "stages"> {
   return {
     schema: SCHEMA,
+    model: plan.model,
     options: jsonOptions(plan.options),
-    tokens: [...trace.tokens],
-    words: [...trace.words],
-    stages: trace.stages.map((name) => {
-      const { axes, shape, data } = trace.get(name);
-      return { name, axes: [...axes], shape: [...shape], data: Array.from(data, toJsonNumber) };
-    }),
+    tokens: [...prompt.tokens],
+    words: [...words],
+    ...(plan.hasSource ? { source: [...prompt.source], sourceWords: [...sourceWords] } : {}),
   };
+}
+
+function headOfBatch(recordings: readonly Recording[], padding: PaddingSide): Omit<JsonBatch, "stages"> {
+  const [{ plan }] = recordings;
+  const each = <T>(of: (recording: Recording) => readonly T[]) => recordings.map((own) => [...of(own)]);
+  const source = {
+    sourceLengths: recordings.map(({ prompt }) => prompt.sourceLength),
+    source: each(({ prompt }) => prompt.source),
+    sourceWords: each((recording) => recording.sourceWords),
+  };
+  return {
+    schema: BATCH_SCHEMA,
+    model: plan.model,
+    options: jsonOptions(plan.options),
+    padding,
+    lengths: recordings.map(({ prompt }) => prompt.length),
+    tokens: each(({ prompt }) => prompt.tokens),
+    words: each((recording) => recording.words),
+    ...(plan.hasSource ? source : {}),
+  };
+}
+
+function stagesOf(plan: Plan, tensorOf: (slot: number) => Tensor): JsonStage[] {
+  return plan.names.map((name, slot) => {
+    const { axes, shape, data } = tensorOf(slot);
+    return { name, axes: [...axes], shape: [...shape], data: Array.from(data, toJsonNumber) };
+  });
 }
 
 /** Options as JSON can hold them: a BigInt seed as its digits. */
@@ -35,29 +68,39 @@ export function jsonOptions(options: Record<string, unknown>): Record<string, un
   return { ...rest, ...(seed === undefined ? {} : { seed: typeof seed === "bigint" ? String(seed) : seed }) };
 }
 
-export function rowsOf(trace: Exportable): TidyRow[] {
+/** The axes of which a row names the index, and the axis that stands in each of its columns. */
+const COLUMNS = {
+  head: ["head"],
+  expert: ["expert"],
+  position: ["position", "query"],
+  key: ["key"],
+  choice: ["choice"],
+  coordinate: ["coordinate", "unit", "vocabulary"],
+} as const;
+
+export function rowsOf(recording: Recording): TidyRow[] {
   const rows: TidyRow[] = [];
-  for (const stage of trace.stages) {
-    const { axes, shape, data } = trace.get(stage);
-    const [head, position, key] = ["head", "position", "key"].map((axis) => axes.indexOf(axis));
-    const row = position >= 0 ? position : axes.indexOf("query");
-    const coordinate = axes.findIndex((axis) => ["coordinate", "unit", "vocabulary"].includes(axis));
+  const { plan, words, sourceWords } = recording;
+  plan.stages.forEach(({ name: stage, side }, slot) => {
+    const { axes, shape, data } = recording.tensor(slot);
+    const own = side === "source" ? sourceWords : words;
+    const places = Object.values(COLUMNS).map((names) =>
+      axes.findIndex((axis) => names.includes(axis as never)),
+    );
     const index = shape.map(() => 0);
     for (const value of data) {
-      const at = index[row];
-      rows.push({
-        stage,
-        head: head < 0 ? null : index[head],
-        position: at,
-        key: key < 0 ? null : index[key],
-        token: trace.words[at] ?? null,
-        coordinate: coordinate < 0 ? null : index[coordinate],
-        value,
-      });
+      const [head, expert, position, key, choice, coordinate] = places.map((axis) => index[axis] ?? null);
+      const token = position === null ? null : (own[position] ?? null);
+      rows.push({ stage, head, expert, position, key, choice, token, coordinate, value });
       advance(index, shape);
     }
-  }
+  });
   return rows;
+}
+
+/** Every prompt's own cells; positions count its own tokens, so there are none of padding. */
+export function batchRowsOf(recordings: readonly Recording[]): BatchTidyRow[] {
+  return recordings.flatMap((recording, batch) => rowsOf(recording).map((row) => ({ batch, ...row })));
 }
 
 function advance(index: number[], shape: readonly number[]): void {
@@ -68,15 +111,23 @@ function advance(index: number[], shape: readonly number[]): void {
   }
 }
 
-export function safetensorsOf(trace: Exportable, plan: Plan): Uint8Array {
-  const metadata = {
-    format: SCHEMA,
-    options: JSON.stringify(jsonOptions(plan.options)),
-    tokens: JSON.stringify(trace.tokens),
-    words: JSON.stringify(trace.words),
-  };
-  return safetensors(
-    metadata,
-    trace.stages.map((name) => ({ name, tensor: trace.get(name) })),
-  );
+export function safetensorsOf(recording: Recording): Uint8Array {
+  return fileOf(headOf(recording), recording.plan, (slot) => recording.tensor(slot));
+}
+
+export function safetensorsOfBatch(recordings: readonly Recording[], padding: PaddingSide): Uint8Array {
+  const [{ plan }] = recordings;
+  return fileOf(headOfBatch(recordings, padding), plan, (slot) => padded(recordings, slot, padding));
+}
+
+/** A file whose metadata is what is said of the trace: texts as they are, everything else as JSON. */
+function fileOf(
+  { schema: format, ...head }: Omit<JsonTrace, "stages"> | Omit<JsonBatch, "stages">,
+  plan: Plan,
+  tensorOf: (slot: number) => Tensor,
+): Uint8Array {
+  const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const metadata = Object.fromEntries(Object.entries(head).map(([name, value]) => [name, text(value)]));
+  const tensors = plan.names.map((name, slot) => ({ name, tensor: tensorOf(slot) }));
+  return safetensors({ format, ...metadata }, tensors);
 }

@@ -1,8 +1,9 @@
 /**
  * glassformer: a transformer block with nothing hidden.
  *
- * Axes: T positions, D model width (`nModel`), H heads, K head width, F feed-forward width (`nHidden`),
- * V vocabulary, S key positions. Everything is row-major, and the same bits come out on every platform.
+ * Axes: B prompts of a batch, T positions, S key or source positions, D model width (`nModel`), H query heads, G key
+ * and value heads, K head width, F feed-forward width (`nHidden`), E experts, k chosen experts, V vocabulary.
+ * Everything is row-major, and the same bits come out on every platform.
  */
 
 declare global {
@@ -22,11 +23,11 @@ export interface Options {
   nVocab: number;
   /** Width of the residual stream, D. Default 4. */
   nModel?: number;
-  /** Attention heads, H; must divide `nModel`. Default 2. */
+  /** Query heads, H; must divide `nModel` unless `headWidth` is chosen. Default 2. */
   nHeads?: number;
-  /** Width of a head; this version has nModel/nHeads only. */
+  /** Width of a head, K. Default nModel/nHeads. */
   headWidth?: number;
-  /** Key and value heads; this version has `nHeads` only. */
+  /** Key and value heads, G; must divide `nHeads`. Query head h reads key head floor(h/(H/G)). Default nHeads. */
   nKeyValueHeads?: number;
   /** Blocks, L. Default 1. */
   nBlocks?: number;
@@ -44,43 +45,163 @@ export interface Options {
   init?: "lesson" | "rustlab" | "gpt2";
   /** Multiplies attention output and contract at initialization; 1/sqrt(2N) for a stack of N. Default 1. */
   branchScale?: number;
-  norm?: "layer";
-  normPlacement?: "pre";
-  normAffine?: false;
-  /** Added to the variance inside the norm's root. Default 1e-5. */
+  /** LayerNorm, RMSNorm or none. Default "layer". */
+  norm?: "layer" | "rms" | "none";
+  /** Norms on what a branch reads, or on the sum behind it. Default "pre". */
+  normPlacement?: "pre" | "post";
+  /** Whether norms have a gain that is a parameter. Default false. */
+  normAffine?: boolean;
+  /** Added to each gain before it multiplies: 1 in Gemma. Default 0. */
+  gainOffset?: number;
+  /** Added to the variance (or mean square) inside the norm's root. Default 1e-5. */
   epsilon?: number;
-  /** Whether the last block's output is normalized. Default true. */
+  /** Whether the last block's output is normalized. Default true, without norms false. */
   finalNorm?: boolean;
-  residual?: true;
-  parallel?: false;
-  /** Default "relu". */
-  activation?: "relu" | "gelu" | "gelu_tanh" | "silu" | "identity";
-  feedForward?: "dense";
-  position?: "sinusoidal";
-  mask?: "causal";
-  bias?: false;
-  tiedHead?: false;
+  /** Whether the embedding is normalized before positions are added (Bloom). Default false. */
+  embeddingNorm?: boolean;
+  /** Multiplies the embedding: sqrt(nModel) in Gemma. Default 1. */
+  embeddingScale?: number;
+  /** Whether branches are added to the stream; without it each takes its place. Default true. */
+  residual?: boolean;
+  /** Whether both branches read the block's input (GPT-NeoX). Default false. */
+  parallel?: boolean;
+  /** Of a dense branch ("relu") or of the gate ("sigmoid" of glu, "silu" of swiglu, "gelu" of geglu). */
+  activation?:
+    | "relu"
+    | "gelu"
+    | "gelu_tanh"
+    | "silu"
+    | "identity"
+    | "sigmoid"
+    | "tanh"
+    | "softplus"
+    | "quick_gelu"
+    | "gelu_bloom";
+  /** One layer, a gated one, or a mixture of experts. Default "dense". */
+  feedForward?: "dense" | "glu" | "swiglu" | "geglu" | ExpertsOptions;
+  /** What tells positions apart. Default "sinusoidal". */
+  position?: "sinusoidal" | "learned" | "rotary" | "alibi" | "none";
+  /** With position "rotary". */
+  rotary?: RotaryOptions;
+  /** With position "alibi": a slope for each head. Default the paper's. */
+  alibiSlopes?: readonly number[];
+  /** Default "causal", of an EncoderModel "none"; of an EncoderDecoderModel it is the decoder's. */
+  mask?: "causal" | "none";
+  /** How many keys a query sees on each side at most, its own included. Default all. */
+  window?: number;
   /** What scores are multiplied by. Default 1/sqrt(headWidth). */
   scoreScale?: number;
+  /** Whether block n's scores are also divided by n + 1. Default false. */
+  scaleByLayer?: boolean;
+  /** Which layers have a bias; true is every one there can be. Default false. */
+  bias?: boolean | BiasOptions;
+  /** Whether the head is the embedding table. Default false. */
+  tiedHead?: boolean;
+}
+
+/** A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538). */
+export interface ExpertsOptions {
+  /** How many there are, E. */
+  experts: number;
+  /** How many each row is sent to, k: the most probable, of equal ones the first. */
+  selected: number;
+  /** Default "dense". */
+  expert?: "dense" | "swiglu";
+  /** Whether a row's gates are divided by their sum. Default true. */
+  renormalize?: boolean;
+  /** How many choices of one prompt an expert takes, in the order of the rows. Default all. */
+  capacity?: number;
+  /** What becomes of a choice that finds its expert full. Default "drop". */
+  overflow?: "drop" | "reroute" | "error";
+  /** Standard deviation of the noise on the router's logits. Default 0. */
+  noise?: number;
+  /** Block n draws its noise from NumPy's default_rng(noiseSeed + n). Default 0. */
+  noiseSeed?: number;
+}
+
+/** Rotary positions (Su et al. 2021, arXiv:2104.09864). */
+export interface RotaryOptions {
+  /** Default 10000. */
+  base?: number;
+  /** Which coordinates turn together: (2j, 2j+1), or (j, j + width/2) as in Llama. Default "adjacent". */
+  pairing?: "adjacent" | "half";
+  /** How many of a head's coordinates turn. Default all. */
+  width?: number;
+  /** How frequencies are stretched for longer prompts. Default not at all. */
+  scaling?:
+    | { kind: "linear"; factor: number }
+    | {
+        kind: "llama3";
+        factor: number;
+        lowFrequencyFactor: number;
+        highFrequencyFactor: number;
+        originalContext: number;
+      };
+}
+
+export interface BiasOptions {
+  /** All four projections, or query, key and value ("qkv"). Default false. */
+  attention?: boolean | "qkv";
+  feedForward?: boolean;
+  norm?: boolean;
+  head?: boolean;
+}
+
+/** Options of an encoder-decoder. */
+export interface EncoderDecoderOptions extends Options {
+  /** Number of source tokens. Default nVocab. */
+  nSourceVocab?: number;
+  /** Blocks of the encoder. Default nBlocks. */
+  nEncoderBlocks?: number;
+  /** Labels of the source's vocabulary. */
+  sourceWords?: readonly string[];
 }
 
 /** Every option with its value. A stream given as `seed` stands here as the position the draws began at. */
-export interface FilledInOptions extends Required<Omit<Options, "words" | "seed">> {
+export interface FilledInOptions
+  extends Required<Omit<Options, "words" | "seed" | "rotary" | "alibiSlopes" | "window">>,
+    Pick<Options, "rotary" | "alibiSlopes" | "window"> {
   readonly seed: Seed | StreamPosition;
   readonly words?: readonly string[];
+  readonly nSourceVocab?: number;
+  readonly nEncoderBlocks?: number;
+  readonly sourceWords?: readonly string[];
 }
 
 /** What a parameter is: its shape in the order of its layout. */
 export interface Parameter {
   readonly name: string;
-  readonly shape: [number, number];
-  /** "out,in": y = x W^T; "in,out": y = x W; or "row per token". */
-  readonly layout: "row per token" | "out,in" | "in,out";
+  readonly shape: readonly [number] | readonly [number, number];
+  /** "out,in": y = x W^T; "in,out": y = x W; a table; or a vector. */
+  readonly layout: "row per token" | "row per position" | "out,in" | "in,out" | "vector";
   readonly count: number;
 }
 
+/** What every model has. */
+interface LanguageModel {
+  /** Every option with its value; frozen. */
+  readonly options: FilledInOptions;
+  /** All parameters, in the order they are drawn. */
+  readonly parameters: Parameter[];
+  /** A copy of a parameter, in its layout. @throws `unknown_parameter`, `out_of_memory`, `freed`. */
+  parameter(name: string): Tensor;
+  /**
+   * Replaces a parameter: flat numbers, rows, or a tensor, in its layout. Traces that exist keep their numbers.
+   * @throws `unknown_parameter`, `shape_mismatch`, `not_an_integer` (no list), `not_finite` (an infinity, NaN or no
+   * number at all), `out_of_memory`, `freed`; nothing is then changed.
+   */
+  setParameter(name: string, values: NumbersInShape): void;
+  /** The parameters as a safetensors file, in their layouts; opens in Python. */
+  toSafetensors(): Uint8Array;
+  /** Which model it is, options, seed, and the parameters that were set. */
+  toJSON(): JsonModel;
+  /** Gives the memory back; a second call does nothing. The model's traces stay readable. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
 /** A decoder that predicts each next token from the ones before it. */
-export class CausalLanguageModel {
+export class CausalLanguageModel implements LanguageModel {
   /** @throws GlassformerError `invalid_option`, `config_conflict`, `not_finite`, `out_of_memory`, `not_initialized`. */
   constructor(options: Options);
   /** Every option with its value; frozen. */
@@ -95,26 +216,151 @@ export class CausalLanguageModel {
    * number at all), `out_of_memory`, `freed`; nothing is then changed.
    */
   setParameter(name: string, values: NumbersInShape): void;
-  /**
-   * The trace of a prompt of token ids.
-   * @throws `empty_prompt`, `context_exceeded`, `not_an_integer`, `token_out_of_range`, `not_finite`, `out_of_memory`,
-   * `freed`.
-   */
-  respondTo(ids: ArrayLike<number> | Tensor): Trace;
-  /**
-   * The trace of a pass that starts at `positioned` with the caller's rows, T,D.
-   * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_an_integer` (no list), `not_finite`,
-   * `out_of_memory`, `freed`.
-   */
-  respondToRows(rows: ArrayLike<ArrayLike<number>> | Shaped): Trace;
   /** The parameters as a safetensors file, in their layouts; opens in Python. */
   toSafetensors(): Uint8Array;
-  /** Options, seed, and the parameters that were set. */
+  /** Which model it is, options, seed, and the parameters that were set. */
   toJSON(): JsonModel;
-  static fromJSON(json: JsonModel): CausalLanguageModel;
   /** Gives the memory back; a second call does nothing. The model's traces stay readable. */
   free(): void;
   [Symbol.dispose](): void;
+  /**
+   * The trace of a prompt of token ids; of a list of prompts, a batch, each as it would be alone.
+   * @throws `empty_prompt`, `context_exceeded`, `not_an_integer`, `token_out_of_range`, `shape_mismatch` (masks),
+   * `capacity_exceeded`, `not_finite`, `out_of_memory`, `freed`.
+   */
+  respondTo(ids: ArrayLike<number> | Tensor, options?: CallOptions): Trace;
+  respondTo(prompts: ArrayLike<ArrayLike<number>>, options?: CallOptions): BatchTrace;
+  /**
+   * The trace of a pass that starts at `positioned` with the caller's rows, T,D or B,T,D.
+   * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_an_integer` (no list), `capacity_exceeded`,
+   * `not_finite`, `out_of_memory`, `freed`.
+   */
+  respondToRows(rows: ArrayLike<ArrayLike<number>>, options?: RowsOptions): Trace;
+  respondToRows(batch: ArrayLike<ArrayLike<ArrayLike<number>>>, options?: RowsOptions): BatchTrace;
+  respondToRows(rows: Shaped, options?: RowsOptions): Trace | BatchTrace;
+  static fromJSON(json: JsonModel): CausalLanguageModel;
+}
+
+/**
+ * An encoder: `mask` is "none" unless it is chosen, so every row sees every other. A leading `encoder.` may stand before
+ * names of stages and parameters.
+ */
+export class EncoderModel implements LanguageModel {
+  constructor(options: Options);
+  /** Every option with its value; frozen. */
+  readonly options: FilledInOptions;
+  /** All parameters, in the order they are drawn. */
+  readonly parameters: Parameter[];
+  /** A copy of a parameter, in its layout. @throws `unknown_parameter`, `out_of_memory`, `freed`. */
+  parameter(name: string): Tensor;
+  /**
+   * Replaces a parameter: flat numbers, rows, or a tensor, in its layout. Traces that exist keep their numbers.
+   * @throws `unknown_parameter`, `shape_mismatch`, `not_an_integer` (no list), `not_finite` (an infinity, NaN or no
+   * number at all), `out_of_memory`, `freed`; nothing is then changed.
+   */
+  setParameter(name: string, values: NumbersInShape): void;
+  /** The parameters as a safetensors file, in their layouts; opens in Python. */
+  toSafetensors(): Uint8Array;
+  /** Which model it is, options, seed, and the parameters that were set. */
+  toJSON(): JsonModel;
+  /** Gives the memory back; a second call does nothing. The model's traces stay readable. */
+  free(): void;
+  [Symbol.dispose](): void;
+  /**
+   * The trace of a prompt of token ids; of a list of prompts, a batch, each as it would be alone.
+   * @throws `empty_prompt`, `context_exceeded`, `not_an_integer`, `token_out_of_range`, `shape_mismatch` (masks),
+   * `capacity_exceeded`, `not_finite`, `out_of_memory`, `freed`.
+   */
+  respondTo(ids: ArrayLike<number> | Tensor, options?: CallOptions): Trace;
+  respondTo(prompts: ArrayLike<ArrayLike<number>>, options?: CallOptions): BatchTrace;
+  /**
+   * The trace of a pass that starts at `positioned` with the caller's rows, T,D or B,T,D.
+   * @throws `empty_prompt`, `context_exceeded`, `shape_mismatch`, `not_an_integer` (no list), `capacity_exceeded`,
+   * `not_finite`, `out_of_memory`, `freed`.
+   */
+  respondToRows(rows: ArrayLike<ArrayLike<number>>, options?: RowsOptions): Trace;
+  respondToRows(batch: ArrayLike<ArrayLike<ArrayLike<number>>>, options?: RowsOptions): BatchTrace;
+  respondToRows(rows: Shaped, options?: RowsOptions): Trace | BatchTrace;
+  static fromJSON(json: JsonModel): EncoderModel;
+}
+
+/**
+ * An encoder over a source and a decoder that attends to it (Vaswani et al. 2017, arXiv:1706.03762). Stages and
+ * parameters stand under `encoder.` and `decoder.`.
+ */
+export class EncoderDecoderModel implements LanguageModel {
+  constructor(options: EncoderDecoderOptions);
+  /** Every option with its value; frozen. */
+  readonly options: FilledInOptions;
+  /** All parameters, in the order they are drawn. */
+  readonly parameters: Parameter[];
+  /** A copy of a parameter, in its layout. @throws `unknown_parameter`, `out_of_memory`, `freed`. */
+  parameter(name: string): Tensor;
+  /**
+   * Replaces a parameter: flat numbers, rows, or a tensor, in its layout. Traces that exist keep their numbers.
+   * @throws `unknown_parameter`, `shape_mismatch`, `not_an_integer` (no list), `not_finite` (an infinity, NaN or no
+   * number at all), `out_of_memory`, `freed`; nothing is then changed.
+   */
+  setParameter(name: string, values: NumbersInShape): void;
+  /** The parameters as a safetensors file, in their layouts; opens in Python. */
+  toSafetensors(): Uint8Array;
+  /** Which model it is, options, seed, and the parameters that were set. */
+  toJSON(): JsonModel;
+  /** Gives the memory back; a second call does nothing. The model's traces stay readable. */
+  free(): void;
+  [Symbol.dispose](): void;
+  /** The trace of a source and a target, or of as many of each. @throws as a decoder's. */
+  respondTo(source: ArrayLike<number>, target: ArrayLike<number>, options?: CallOptions): Trace;
+  respondTo(
+    sources: ArrayLike<ArrayLike<number>>,
+    targets: ArrayLike<ArrayLike<number>>,
+    options?: CallOptions,
+  ): BatchTrace;
+  /** The trace of a pass from rows: of both towers, or of the decoder over a memory. */
+  respondToRows(rows: SourceRows | MemoryRows, options?: RowsOptions): Trace | BatchTrace;
+  static fromJSON(json: JsonModel): EncoderDecoderModel;
+}
+
+/** Rows S,D and T,D, or with a leading batch axis. */
+export interface SourceRows {
+  source: Rows;
+  target: Rows;
+}
+
+export interface MemoryRows {
+  memory: Rows;
+  target: Rows;
+}
+
+export type Rows = ArrayLike<ArrayLike<number>> | ArrayLike<ArrayLike<ArrayLike<number>>> | Shaped;
+
+/** Booleans and 0/1 integers: true hides. Any other numbers are added to scores; -Infinity hides. */
+export type Mask = boolean | number | ArrayLike<Mask> | Shaped;
+
+/**
+ * Masks of one call, on top of the model's own. Paddings are marks (true is padding), or lengths: how many positions
+ * of each prompt are valid.
+ */
+export interface Masks {
+  /** T,S or H,T,S or B,H,T,S or B*H,T,S. */
+  attention?: Mask;
+  /** B,S, or S of one prompt: which keys are padding. */
+  padding?: Mask;
+  /** For cross-attention: as `attention`, S the memory's length. */
+  memory?: Mask;
+  /** Which rows of the memory are padding; where the source is given, the source's unless it is chosen. */
+  memoryPadding?: Mask;
+  /** Which positions of the source are padding, in the encoder. */
+  sourcePadding?: Mask;
+}
+
+export interface RowsOptions {
+  masks?: Masks;
+}
+
+export interface CallOptions extends RowsOptions {
+  /** On which side of a batch's shorter prompts the padding stands. Default "right". */
+  padding?: "left" | "right";
 }
 
 export interface Shaped {
@@ -124,8 +370,11 @@ export interface Shaped {
 
 export type NumbersInShape = ArrayLike<number> | ArrayLike<ArrayLike<number>> | Shaped;
 
+export type ModelName = "CausalLanguageModel" | "EncoderModel" | "EncoderDecoderModel";
+
 export interface JsonModel {
   format: string;
+  model?: ModelName;
   options: Record<string, unknown>;
   parameters?: Record<string, (number | string)[]>;
 }
@@ -178,25 +427,40 @@ export interface StageDescription {
     | "product"
     | "softmax"
     | "mixture"
-    | "elementwise";
+    | "elementwise"
+    | "selection"
+    | "statistic"
+    | "draw";
   /** One sentence. */
   meaning: string;
   /** One cell's equation. */
   formula: string;
   /** The stages, and `parameter …`, that a cell is computed from. */
   inputs: string[];
+  /** Whose positions its rows have: the prompt's (of an encoder-decoder, the target's) or the source's. */
+  side: "target" | "source";
+  /** Whether its numbers are whole: indices and counts, in an Int32Array. */
+  integer: boolean;
 }
 
 /** One number of a trace, for tables and plots. */
 export interface TidyRow {
   stage: string;
   head: number | null;
-  position: number;
+  expert: number | null;
+  /** null in a stage of the whole prompt, such as an expert's load. */
+  position: number | null;
   key: number | null;
+  choice: number | null;
   /** The word at the position; null when the pass started from rows. */
   token: string | null;
   coordinate: number | null;
   value: number;
+}
+
+/** One number of a batch. */
+export interface BatchTidyRow extends TidyRow {
+  batch: number;
 }
 
 export interface RowChange {
@@ -217,21 +481,60 @@ export interface Diff {
   partsFrom: string | null;
 }
 
-export interface PlainTrace {
-  format: string;
-  options: Record<string, unknown>;
-  start: "tokens" | "rows";
+interface PlainPrompt {
   tokens: number[];
+  source?: number[];
   length: number;
+  sourceLength?: number;
+  /** Whether the call had masks. */
+  masked?: boolean;
   data: Float64Array | Float32Array;
+}
+
+interface PlainHead {
+  format: string;
+  model?: ModelName;
+  options: Record<string, unknown>;
+  start: "tokens" | "rows" | "memory";
+}
+
+export interface PlainTrace extends PlainHead, PlainPrompt {}
+
+export interface PlainBatch extends PlainHead {
+  padding: "left" | "right";
+  prompts: (PlainPrompt & { last: number })[];
+}
+
+export interface JsonStage {
+  name: string;
+  axes: string[];
+  shape: number[];
+  data: (number | string)[];
 }
 
 export interface JsonTrace {
   schema: string;
+  model: ModelName;
   options: Record<string, unknown>;
   tokens: number[];
   words: string[];
-  stages: { name: string; axes: string[]; shape: number[]; data: (number | string)[] }[];
+  source?: number[];
+  sourceWords?: string[];
+  stages: JsonStage[];
+}
+
+export interface JsonBatch {
+  schema: string;
+  model: ModelName;
+  options: Record<string, unknown>;
+  padding: "left" | "right";
+  lengths: number[];
+  tokens: number[][];
+  words: string[][];
+  sourceLengths?: number[];
+  source?: number[][];
+  sourceWords?: string[][];
+  stages: JsonStage[];
 }
 
 /** Everything a forward pass computed. Readable until its own `free()`, whatever becomes of the model. */
@@ -243,6 +546,11 @@ export class Trace {
   readonly words: readonly string[];
   /** T, the number of positions. */
   readonly length: number;
+  /** The source's tokens; empty without one. */
+  readonly sourceTokens: readonly number[];
+  readonly sourceWords: readonly string[];
+  /** S, the number of the source's (or the memory's) positions. */
+  readonly sourceLength: number;
   /** The names of the stages, in execution order. */
   readonly stages: readonly string[];
   /**
@@ -261,6 +569,8 @@ export class Trace {
   readonly hidden: Tensor;
   readonly logits: Tensor;
   readonly probabilities: Tensor;
+  /** The mean over heads of a stage of attention weights, T,S; by default of the last block's. */
+  averageWeights(stage?: string): Tensor;
   /** Where this trace and another differ, over the positions and keys both have. */
   diff(other: Trace): Diff;
   /** A plain object for `postMessage` and structured cloning. */
@@ -270,6 +580,53 @@ export class Trace {
   toJSON(): JsonTrace;
   toRows(): TidyRow[];
   /** A safetensors file of all stages; opens in Python with `safetensors.numpy.load`. */
+  toSafetensors(): Uint8Array;
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * The traces of several prompts, each as it would be alone, to the bit. Every tensor has a leading `batch` axis; cells
+ * of padding are NaN (-1 in stages of whole numbers).
+ */
+export class BatchTrace {
+  private constructor();
+  readonly padding: "left" | "right";
+  /** B, how many prompts there are. */
+  readonly size: number;
+  readonly tokens: readonly (readonly number[])[];
+  readonly words: readonly (readonly string[])[];
+  /** T, the longest prompt's length. */
+  readonly length: number;
+  readonly lengths: readonly number[];
+  readonly sourceTokens: readonly (readonly number[])[];
+  readonly sourceWords: readonly (readonly string[])[];
+  readonly sourceLength: number;
+  readonly sourceLengths: readonly number[];
+  readonly stages: readonly string[];
+  /** A prompt's own trace, with its own length. @throws `index_out_of_range`, `not_an_integer`. */
+  prompt(b: number): Trace;
+  get(name: string): Tensor;
+  has(name: string): boolean;
+  describe(name: string): StageDescription;
+  readonly positioned: Tensor;
+  readonly attention: Tensor;
+  readonly afterAttention: Tensor;
+  readonly feedForward: Tensor;
+  readonly hidden: Tensor;
+  readonly logits: Tensor;
+  readonly probabilities: Tensor;
+  /** The logits at each prompt's last valid position, B,V. */
+  readonly lastLogits: Tensor;
+  /** The mean over heads of a stage of attention weights, B,T,S. */
+  averageWeights(stage?: string): Tensor;
+  /** The difference of each prompt. */
+  diff(other: BatchTrace): Diff[];
+  toPlain(): PlainBatch;
+  static fromPlain(plain: PlainBatch): BatchTrace;
+  toJSON(): JsonBatch;
+  /** Each prompt's own cells; positions count its own tokens. */
+  toRows(): BatchTidyRow[];
   toSafetensors(): Uint8Array;
   free(): void;
   [Symbol.dispose](): void;
@@ -321,6 +678,7 @@ export type ErrorCode =
   | "unknown_stage"
   | "unknown_parameter"
   | "not_finite"
+  | "capacity_exceeded"
   | "freed"
   | "not_initialized"
   | "out_of_memory";
@@ -352,3 +710,5 @@ export interface ResponseLike {
 
 /** What lives in wasm memory now. */
 export function memory(): { wasmBytes: number; liveModels: number; liveTraces: number };
+
+export * from "./math/declared.js";

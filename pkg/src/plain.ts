@@ -1,64 +1,132 @@
-/** A trace as a plain object, for `postMessage` and storage, and back. */
+/** Traces as plain objects, for `postMessage` and storage, and back. */
 
 import { calling, GlassformerError, inWords } from "./errors.js";
-import type { PlainTrace } from "./glassformer.js";
-import { copyOfTyped, invalidOption, mismatch, readNumbers, readOptions } from "./input.js";
-import { type Options, Plan, shapeOptions } from "./plan.js";
-import { filledIn, readSeeded } from "./seeded.js";
+import type { PlainBatch, PlainTrace } from "./glassformer.js";
+import {
+  copyOfTyped,
+  field,
+  invalidOption,
+  lengthOf,
+  mismatch,
+  readingFrom,
+  readNumbers,
+  readOptions,
+} from "./input.js";
+import { type PaddingSide, readSide } from "./masks.js";
+import { filledIn, readSeeded } from "./options.js";
+import { MODELS, type ModelName, type Options, Plan, STARTS } from "./plan.js";
+import { ofPrompt } from "./prompts.js";
+import { inWasm, Recording } from "./recording.js";
 import { wasm } from "./wasm.js";
 
 const FORMAT = "glassformer-plain-1";
-const FIELDS = ["format", "options", "start", "tokens", "length", "data"];
+const BATCH_FORMAT = "glassformer-plain-batch-1";
+/** What all prompts of a batch have in common. */
+const SHARED = ["format", "model", "options", "start"];
+/** What each has of its own. */
+const OWN = ["tokens", "source", "length", "sourceLength", "masked", "data"];
 
-export function writePlain(
-  plan: Plan,
-  tokens: readonly number[],
-  length: number,
-  data: Float64Array | Float32Array,
-): PlainTrace {
-  const start = plan.fromRows ? "rows" : "tokens";
-  return { format: FORMAT, options: structuredClone(plan.options), start, tokens: [...tokens], length, data };
+export function writePlain(recording: Recording): PlainTrace {
+  return { format: FORMAT, ...sharedOf(recording.plan), ...ownOf(recording) };
+}
+
+export function writePlainBatch(recordings: readonly Recording[], padding: PaddingSide): PlainBatch {
+  const [{ plan }] = recordings;
+  const prompts = recordings.map((own) => ({ ...ownOf(own), last: own.prompt.last }));
+  return { format: BATCH_FORMAT, ...sharedOf(plan), padding, prompts };
+}
+
+function sharedOf({ model, options, start }: Plan): Pick<PlainTrace, "model" | "options" | "start"> {
+  return { model, options: structuredClone(options), start };
+}
+
+function ownOf(recording: Recording): Omit<PlainTrace, "format" | "model" | "options" | "start"> {
+  const { tokens, source, length, sourceLength, masked } = recording.prompt;
+  const data = recording.block();
+  return { tokens: [...tokens], source: [...source], length, sourceLength, masked, data };
 }
 
 /** The parts of a trace, checked: whoever made the object, what it makes is a trace or a refusal. */
-export function readPlain(plain: unknown): {
-  plan: Plan;
-  tokens: number[];
-  length: number;
-  block: Float64Array | Float32Array;
-} {
-  const { format, options, start, tokens, length, data } = readOptions("plain trace", plain, FIELDS);
-  if (format !== FORMAT) throw invalidOption("format", inWords(format), `it must be "${FORMAT}"`);
-  if (start !== "tokens" && start !== "rows") {
-    throw invalidOption("start", inWords(start), 'it must be "tokens" or "rows"');
-  }
-  const plan = new Plan(completed(options), start === "rows");
-  const { maxContext, nVocab } = plan.options as { maxContext: number; nVocab: number };
-  if (!(typeof length === "number" && Number.isInteger(length) && length > 0 && length <= maxContext)) {
-    throw invalidOption("length", inWords(length), `it must be a whole number from 1 to ${maxContext}`);
-  }
-  const expected = start === "rows" ? 0 : length;
-  const ids = Array.from(readNumbers("tokens", tokens, expected, (n) => mismatch("tokens", [expected], [n])));
-  const position = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < nVocab));
-  if (position >= 0) {
-    const fields = { position, id: ids[position], vocabulary: nVocab };
-    const message = `token id ${ids[position]} at position ${position} is outside the vocabulary of ${nVocab}`;
-    throw new GlassformerError("token_out_of_range", message, fields);
-  }
-  const Expected = plan.dtype === "float64" ? Float64Array : Float32Array;
-  const block = copyOfTyped<Float64Array | Float32Array>(data, Expected);
-  if (block === undefined) throw invalidOption("data", inWords(data), `it must be a ${Expected.name}`);
-  const cells = plan.layout(length).reduce((sum, place) => sum + place.size, 0);
-  if (block.length !== cells) throw mismatch("the trace's numbers", [cells], [block.length]);
-  // The core's own check: no number of a trace is infinite or NaN, but for the scores that the mask hides.
-  calling(() =>
-    wasm().trace_from_block(shapeOptions(plan.options), plan.fromRows, Uint32Array.from(ids), length, block),
-  ).free();
-  return { plan, tokens: ids, length, block };
+export function readPlain(plain: unknown): Recording {
+  const fields = readOptions("plain trace", plain, [...SHARED, ...OWN]);
+  return readPrompt(readPlan(fields, FORMAT), fields);
 }
 
-/** Options as a model would report them, whoever wrote them down. */
-function completed(options: unknown): Readonly<Options> {
-  const { given, stream } = readSeeded(options);
-  return filledIn(calling(() => wasm().fill_in(given)) as Options, stream?.position());
+export function readPlainBatch(plain: unknown): { recordings: Recording[]; padding: PaddingSide } {
+  const fields = readOptions("plain batch", plain, [...SHARED, "padding", "prompts"]);
+  const plan = readPlan(fields, BATCH_FORMAT);
+  const padding = readSide(fields.padding);
+  const list = fields.prompts;
+  const count = lengthOf("prompts", "prompts", list);
+  if (count === 0) throw invalidOption("prompts", "a list of none", "a batch has a prompt at least");
+  const recordings: Recording[] = [];
+  for (let b = 0; b < count; b++) {
+    const own = readingFrom("prompts", () => (list as ArrayLike<unknown>)[b]);
+    recordings.push(ofPrompt(b, () => readPrompt(plan, readOptions("prompt", own, [...OWN, "last"]))));
+  }
+  return { recordings, padding };
+}
+
+function readPlan({ format, model, options, start }: Record<string, unknown>, expected: string): Plan {
+  if (format !== expected) throw invalidOption("format", inWords(format), `it must be "${expected}"`);
+  return new Plan(...completed(model, options), oneOf("start", start, STARTS));
+}
+
+function oneOf<T extends string>(name: string, value: unknown, choices: readonly T[]): T {
+  const choice = choices.find((word) => word === value);
+  if (choice !== undefined) return choice;
+  const words = choices.map((word) => `"${word}"`).join(", ");
+  throw invalidOption(name, inWords(value), `it must be one of ${words}`);
+}
+
+function readPrompt(plan: Plan, fields: Record<string, unknown>): Recording {
+  const { maxContext, nVocab, nSourceVocab } = plan.options as Record<string, number>;
+  const length = readLength("length", fields.length, 1, maxContext);
+  // Traces of before there were sources and masks have none.
+  const { source = [], sourceLength: rows = 0, masked = false, last = length - 1 } = fields;
+  const [least, most] = plan.hasSource ? [1, maxContext] : [0, 0];
+  const sourceLength = readLength("sourceLength", rows, least, most);
+  if (typeof masked !== "boolean") throw invalidOption("masked", inWords(masked), "it must be true or false");
+  const ofTokens = plan.start === "tokens";
+  const prompt = {
+    tokens: readTokens("tokens", fields.tokens, ofTokens ? length : 0, nVocab),
+    source: readTokens("source", source, ofTokens ? sourceLength : 0, nSourceVocab),
+    length,
+    sourceLength,
+    masked,
+    last: readLength("last", last, 0, length - 1),
+  };
+  const Expected = plan.dtype === "float64" ? Float64Array : Float32Array;
+  const block = copyOfTyped<Float64Array | Float32Array>(fields.data, Expected);
+  if (block === undefined) throw invalidOption("data", inWords(fields.data), `it must be a ${Expected.name}`);
+  const cells = plan.layout(length, sourceLength).reduce((sum, place) => sum + place.size, 0);
+  if (block.length !== cells) throw mismatch("the trace's numbers", [cells], [block.length]);
+  // The core's own check: no number of a trace is infinite or NaN, but for the scores that the mask hides.
+  inWasm(plan, prompt, block).free();
+  return new Recording(plan, prompt, block);
+}
+
+function readLength(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw invalidOption(name, inWords(value), `it must be a whole number from ${least} to ${most}`);
+}
+
+function readTokens(name: string, tokens: unknown, expected: number, vocabulary: number): readonly number[] {
+  const wrong = (length: number) => mismatch(name, [expected], [length]);
+  const ids = Array.from(readNumbers(name, tokens, expected, wrong), (id) => id + 0);
+  const position = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
+  if (position < 0) return Object.freeze(ids);
+  const fields = { position, id: ids[position], vocabulary };
+  const message = `token id ${ids[position]} at position ${position} of ${name} is outside the vocabulary of ${vocabulary}`;
+  throw new GlassformerError("token_out_of_range", message, fields);
+}
+
+/** A model's name, and its options as it would report them, whoever wrote them down. */
+function completed(model: unknown, options: unknown): [ModelName, Readonly<Options>] {
+  // Traces of before there were other models are of the first.
+  const isOld = model === undefined && field("options", options, "nEncoderBlocks") === undefined;
+  const isNameless = model === undefined;
+  const name = isOld ? MODELS[0] : oneOf("model", isNameless ? MODELS[2] : model, MODELS);
+  const { given, stream } = readSeeded(name, options);
+  return [name, filledIn(calling(() => wasm().fill_in(given)) as Options, stream?.position())];
 }

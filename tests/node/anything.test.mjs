@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CausalLanguageModel, GlassformerError, randomStream, Trace } from "glassformer";
+import { BatchTrace, CausalLanguageModel, GlassformerError, randomStream, Trace } from "glassformer";
 
 const NAMES = [
   ...Object.keys(new CausalLanguageModel({ nVocab: 2 }).options),
@@ -123,6 +123,11 @@ function attempt(call) {
 }
 
 function isAnswer(trace) {
+  // A list of lists is a batch, of which each prompt is an answer.
+  if (trace instanceof BatchTrace) {
+    for (let b = 0; b < trace.size; b++) isAnswer(trace.prompt(b));
+    return;
+  }
   assert.ok(trace instanceof Trace);
   assert.ok(trace.length > 0 && trace.length === trace.tokens.length);
   for (const name of trace.stages) {

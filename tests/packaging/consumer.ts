@@ -43,7 +43,7 @@ console.log(weight, hidden, moved, one, bytes, seed, memory().liveModels);
 // @ts-expect-error nVocab is required
 new CausalLanguageModel({});
 // @ts-expect-error there is no such activation
-new CausalLanguageModel({ nVocab: 7, activation: "tanh" });
+new CausalLanguageModel({ nVocab: 7, activation: "tanhh" });
 // @ts-expect-error a token id is a number
 model.respondTo(["the"]);
 // @ts-expect-error there is no such code

@@ -25,7 +25,7 @@ const FLOORS: [&[&str]; 8] = [
     &["error", "memory"],
     &["num", "stage", "tensor"],
     &["math"],
-    &["config", "params", "init"],
+    &["config", "params", "init", "mask", "options"],
     &["trace"],
     &["layer"],
     &["model"],

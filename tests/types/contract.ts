@@ -26,17 +26,19 @@ export type Instances = [
   Fits<ReturnType<typeof api.memory>, ReturnType<typeof declared.memory>>,
   Fits<ReturnType<RandomStream["position"]>, declared.StreamPosition>,
   Fits<declared.StreamPosition, ReturnType<RandomStream["position"]>>,
+  Fits<typeof api.math, typeof declared.math>,
 ];
 
 /** No name is declared that is not there, and none is there that is not declared. */
 export const names: [
   SameKeys<typeof api, typeof declared>,
+  SameKeys<typeof api.math, typeof declared.math>,
   SameKeys<Public<api.CausalLanguageModel>, declared.CausalLanguageModel>,
   SameKeys<Public<api.Trace>, declared.Trace>,
   SameKeys<Public<api.Tensor>, declared.Tensor>,
   // A model that is handed a stream takes it by `lend`, which is not for users.
   SameKeys<Omit<Public<RandomStream>, "lend">, declared.RandomStream>,
-] = [true, true, true, true, true];
+] = [true, true, true, true, true, true];
 
 /** Every argument that is declared to be welcome is taken. */
 export type Arguments = [

@@ -1,7 +1,8 @@
 //! From a random stream to the parameters of a model.
 //!
-//! Draws of a model, in order, each matrix row by row: embedding; per block query, key, value, output, expand,
-//! contract; head.
+//! Draws of a model, in order, each matrix row by row: embedding, learned positions; per block query, key, value,
+//! output, cross-attention's four, expand, gate, contract, or router and each expert's; head. An encoder's come before
+//! its decoder's. Norm gains begin as 1 (less `gain_offset`), biases as 0, and draw nothing.
 
 use crate::config::{Config, Init};
 use crate::error::Error;
@@ -21,7 +22,7 @@ impl Init {
 
 /// Draws every parameter of a valid configuration.
 ///
-/// - `lesson`: embedding x 0.5, every other matrix x 1/sqrt(number of inputs).
+/// - `lesson`: embedding and learned positions x 0.5, every other matrix x 1/sqrt(number of inputs).
 /// - `rustlab`: attention x 1/sqrt(inputs), feed-forward x sqrt(2/inputs) (He et al. 2015, arXiv:1502.01852),
 ///   the rest as `lesson`. Its lesson multiplies everything on the right, so attention matrices too are drawn in,out.
 /// - `gpt2`: every matrix x 0.02, output and contract also x 1/sqrt(2L) (Radford et al. 2019, section 2.3).
@@ -37,10 +38,16 @@ pub(crate) fn draw<F: Float>(config: &Config, stream: &mut RandomStream) -> Resu
     let before = stream.clone();
     for index in 0..parameters.list().len() {
         let parameter = &parameters.list()[index];
-        let (rows, columns) = (parameter.shape[0], parameter.shape[1]);
-        let turned = parameter.layout == Layout::OutIn && config.init != Init::Rustlab;
+        if parameter.layout() == Layout::Vector {
+            if parameter.role.is_gain() {
+                parameters.stored_mut(index).fill(F::from_f64(1.0 - config.gain_offset));
+            }
+            continue;
+        }
+        let [rows, columns] = parameter.sizes();
+        let turned = parameter.layout() == Layout::OutIn && config.init != Init::Rustlab;
         let factor = factor(config, parameter);
-        let branch = if is_branch_end(parameter.role) { config.branch_scale } else { 1.0 };
+        let branch = if parameter.role.is_branch_end() { config.branch_scale } else { 1.0 };
         let stored = parameters.stored_mut(index);
         for row in 0..rows {
             for column in 0..columns {
@@ -58,17 +65,13 @@ pub(crate) fn draw<F: Float>(config: &Config, stream: &mut RandomStream) -> Resu
 }
 
 fn factor(config: &Config, parameter: &Parameter) -> f64 {
-    let inputs = parameter.inputs() as f64;
-    let reciprocal_root = 1.0 / libm::sqrt(inputs);
-    match (config.init, parameter.role) {
-        (Init::Gpt2, role) if is_branch_end(role) => 0.02 * (1.0 / libm::sqrt(2.0 * config.n_blocks as f64)),
+    let (role, inputs) = (parameter.role, parameter.inputs() as f64);
+    let blocks = config.blocks_of(parameter.tower()) as f64;
+    match (config.init, role) {
+        (Init::Gpt2, _) if role.is_branch_end() => 0.02 * (1.0 / libm::sqrt(2.0 * blocks)),
         (Init::Gpt2, _) => 0.02,
-        (_, Role::Embedding) => 0.5,
-        (Init::Rustlab, Role::Expand | Role::Contract) => libm::sqrt(2.0 / inputs),
-        _ => reciprocal_root,
+        (_, Role::Embedding | Role::Position) => 0.5,
+        (Init::Rustlab, _) if role.is_feed_forward() => libm::sqrt(2.0 / inputs),
+        _ => 1.0 / libm::sqrt(inputs),
     }
-}
-
-fn is_branch_end(role: Role) -> bool {
-    matches!(role, Role::AttentionOutput | Role::Contract)
 }

@@ -1,29 +1,45 @@
 //! Values from and to JavaScript.
 
 use crate::numbers;
-use crate::options::Value;
+use glassformer::options::Value;
 use js_sys::{Array, JsString, Object};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::Serialize;
 use std::fmt;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// The entries of a plain object, in its order. The list of words is read; any other list, and nested objects, are
-/// named only, so that neither length nor depth nor cycles matter.
+/// How deep options of options are read; what lies deeper is named only, so that neither depth nor cycles matter.
+const DEPTH: usize = 3;
+
+/// How many values of a list, or entries of an object, are read: no option but the words has more.
+const MOST: u32 = 4096;
+
+/// The entries of a plain object, in its order.
 pub(crate) fn entries(object: &JsValue) -> Result<Vec<(String, Value)>, JsValue> {
+    entries_within(object, DEPTH)
+}
+
+fn entries_within(object: &JsValue, depth: usize) -> Result<Vec<(String, Value)>, JsValue> {
     let Some(object) = object.dyn_ref::<Object>() else { return Ok(Vec::new()) };
     let mut out = Vec::new();
-    for pair in Object::entries(object).iter() {
+    for pair in Object::entries(object).iter().take(MOST as usize) {
         let pair: Array = pair.unchecked_into();
         let name = pair.get(0).as_string().unwrap_or_default();
-        let value = match pair.get(1).dyn_ref::<Array>() {
-            Some(list) if name == "words" => Value::List(words(list)?),
+        let value = pair.get(1);
+        let value = match value.dyn_ref::<Array>() {
+            Some(list) if matches!(name.as_str(), "words" | "sourceWords") => Value::List(words(list)?),
+            Some(list) if list.length() <= MOST => Value::List(list.iter().map(scalar).collect()),
             Some(_) => Value::Other("a list".into()),
-            None => scalar(pair.get(1)),
+            None if depth > 1 && is_plain(&value) => Value::Object(entries_within(&value, depth - 1)?),
+            None => scalar(value),
         };
         out.push((name, value));
     }
     Ok(out)
+}
+
+fn is_plain(value: &JsValue) -> bool {
+    value.is_object() && !value.is_function() && !value.is_null()
 }
 
 /// What a word takes besides its letters: its own place, and one in the model.
@@ -52,37 +68,43 @@ fn scalar(js: JsValue) -> Value {
         let shown = |digits: &str| format!("{}n", digits.chars().take(60).collect::<String>());
         return digits.parse().map_or_else(|_| Value::Other(shown(&digits)), Value::Big);
     }
-    serde_wasm_bindgen::from_value(js).unwrap_or_else(|error| Value::Other(error.to_string()))
+    match serde_wasm_bindgen::from_value(js) {
+        Ok(Scalar(value)) => value,
+        Err(error) => Value::Other(error.to_string()),
+    }
 }
 
-impl<'de> Deserialize<'de> for Value {
+/// A value that is neither list nor object.
+struct Scalar(Value);
+
+impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Scalar;
-        impl Visitor<'_> for Scalar {
-            type Value = Value;
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Scalar;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number, a text, true or false")
             }
-            fn visit_bool<E: Error>(self, x: bool) -> Result<Value, E> {
-                Ok(Value::Bool(x))
+            fn visit_bool<E: Error>(self, x: bool) -> Result<Scalar, E> {
+                Ok(Scalar(Value::Bool(x)))
             }
-            fn visit_i64<E: Error>(self, x: i64) -> Result<Value, E> {
-                Ok(Value::Number(x as f64))
+            fn visit_i64<E: Error>(self, x: i64) -> Result<Scalar, E> {
+                Ok(Scalar(Value::Number(x as f64)))
             }
-            fn visit_u64<E: Error>(self, x: u64) -> Result<Value, E> {
-                Ok(Value::Number(x as f64))
+            fn visit_u64<E: Error>(self, x: u64) -> Result<Scalar, E> {
+                Ok(Scalar(Value::Number(x as f64)))
             }
-            fn visit_f64<E: Error>(self, x: f64) -> Result<Value, E> {
-                Ok(Value::Number(x))
+            fn visit_f64<E: Error>(self, x: f64) -> Result<Scalar, E> {
+                Ok(Scalar(Value::Number(x)))
             }
-            fn visit_str<E: Error>(self, x: &str) -> Result<Value, E> {
-                Ok(Value::Text(x.into()))
+            fn visit_str<E: Error>(self, x: &str) -> Result<Scalar, E> {
+                Ok(Scalar(Value::Text(x.into())))
             }
-            fn visit_unit<E: Error>(self) -> Result<Value, E> {
-                Ok(Value::Absent)
+            fn visit_unit<E: Error>(self) -> Result<Scalar, E> {
+                Ok(Scalar(Value::Absent))
             }
         }
-        deserializer.deserialize_any(Scalar)
+        deserializer.deserialize_any(Read)
     }
 }
 

@@ -8,12 +8,7 @@ use wasm_bindgen::JsValue;
 pub(crate) fn thrown(error: Error) -> JsValue {
     let fields = Object::new();
     for (name, field) in error.fields() {
-        let value = match field {
-            Field::Text(text) => text.into(),
-            Field::Number(number) => number.into(),
-            Field::Texts(texts) => texts.into_iter().map(JsValue::from).collect::<Array>().into(),
-            Field::Numbers(numbers) => numbers.into_iter().map(JsValue::from).collect::<Array>().into(),
-        };
+        let value = js(field);
         set(&fields, name, value);
     }
     let out = Object::new();
@@ -21,6 +16,17 @@ pub(crate) fn thrown(error: Error) -> JsValue {
     set(&out, "message", error.to_string().into());
     set(&out, "fields", fields.into());
     out.into()
+}
+
+fn js(field: Field) -> JsValue {
+    match field {
+        Field::Text(text) => text.into(),
+        Field::Number(number) => number.into(),
+        Field::Flag(flag) => flag.into(),
+        Field::Texts(texts) => texts.into_iter().map(JsValue::from).collect::<Array>().into(),
+        Field::Numbers(numbers) => numbers.into_iter().map(JsValue::from).collect::<Array>().into(),
+        Field::List(fields) => fields.into_iter().map(js).collect::<Array>().into(),
+    }
 }
 
 fn set(object: &Object, name: &str, value: JsValue) {

@@ -3,14 +3,16 @@
 
 mod convert;
 mod error;
+mod masks;
+mod math;
 mod model;
 mod numbers;
-mod options;
 mod plan;
 mod random;
 mod report;
 mod trace;
 
+pub use math::*;
 pub use model::Model;
 pub use plan::{describe_stages, fill_in, stage_shapes, trace_from_block};
 pub use random::Stream;

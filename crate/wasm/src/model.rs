@@ -2,21 +2,23 @@
 
 use crate::convert::{entries, plain};
 use crate::error::thrown;
+use crate::masks;
 use crate::numbers::{self, Number, Typed};
-use crate::options::{self, Options, Seed};
 use crate::random::Stream;
-use crate::report;
+use crate::report::{self, Labels};
 use crate::trace::Trace;
 use glassformer::error::Error;
-use glassformer::model::CausalLanguageModel;
+use glassformer::model::{Given, Transformer};
 use glassformer::num::random::RandomStream;
 use glassformer::num::{DType, Float};
+use glassformer::options::{self, Options, Seed};
+use glassformer::trace::{Start, Trace as CoreTrace};
 use js_sys::Float64Array;
 use wasm_bindgen::prelude::*;
 
 pub(crate) enum Either {
-    F64(CausalLanguageModel<f64>),
-    F32(CausalLanguageModel<f32>),
+    F64(Transformer<f64>),
+    F32(Transformer<f32>),
 }
 
 /// Does the same with a model of either element type.
@@ -29,12 +31,13 @@ macro_rules! with {
     };
 }
 
-/// A causal language model.
+/// A model: decoder, encoder or encoder-decoder, as its options say.
 #[wasm_bindgen]
 pub struct Model {
     inner: Either,
     seed: Option<u64>,
     words: Option<Vec<String>>,
+    source_words: Option<Vec<String>>,
 }
 
 #[wasm_bindgen]
@@ -61,36 +64,38 @@ impl Model {
 
     fn draw(options: Options, stream: &mut RandomStream, seed: Option<u64>) -> Result<Model, Error> {
         let inner = match options.dtype {
-            DType::Float64 => Either::F64(CausalLanguageModel::new(&options.config, stream)?),
-            DType::Float32 => Either::F32(CausalLanguageModel::new(&options.config, stream)?),
+            DType::Float64 => Either::F64(Transformer::new(&options.config, stream)?),
+            DType::Float32 => Either::F32(Transformer::new(&options.config, stream)?),
         };
-        Ok(Model { inner, seed, words: options.words })
+        Ok(Model { inner, seed, words: options.words, source_words: options.source_words })
     }
 
     /// Every option with its value; a seed that no JavaScript number names is a text of digits.
     pub fn options(&self) -> Result<JsValue, JsValue> {
         numbers::margin()?;
         let (config, dtype) = with!(&self.inner, m => (m.config(), dtype_of(m)));
-        Ok(plain(&report::options(options::fill_in(config, dtype), self.seed, self.words.as_deref())))
+        let labels = Labels {
+            seed: self.seed,
+            words: self.words.as_deref(),
+            source_words: self.source_words.as_deref(),
+        };
+        Ok(plain(&report::options(options::fill_in(config, dtype), labels)))
     }
 
-    /// The trace of a prompt.
-    pub fn respond_to(&self, ids: &Float64Array) -> Result<Trace, JsValue> {
+    /// The trace of a pass that starts from `tokens`, `rows` or `memory`: ids, or flat rows, of the target and where
+    /// there is one of the source (or the memory); `masks` are one prompt's.
+    pub fn respond(
+        &self,
+        start: &str,
+        source: Option<Float64Array>,
+        target: &Float64Array,
+        masks: &JsValue,
+    ) -> Result<Trace, JsValue> {
         numbers::margin()?;
-        let vocabulary = with!(&self.inner, m => m.config().n_vocab);
-        let tokens = read_tokens(&numbers::read(ids)?, vocabulary)?;
+        let start = self::start(start)?;
         Ok(match &self.inner {
-            Either::F64(m) => m.respond_to(&tokens).map_err(thrown)?.into(),
-            Either::F32(m) => m.respond_to(&tokens).map_err(thrown)?.into(),
-        })
-    }
-
-    /// The trace of a pass that starts from the caller's rows.
-    pub fn respond_to_rows(&self, rows: &Float64Array) -> Result<Trace, JsValue> {
-        numbers::margin()?;
-        Ok(match &self.inner {
-            Either::F64(m) => m.respond_to_rows(&numbers::read(rows)?).map_err(thrown)?.into(),
-            Either::F32(m) => m.respond_to_rows(&numbers::read_as(rows)?).map_err(thrown)?.into(),
+            Either::F64(m) => respond(m, start, source.as_ref(), target, masks)?.into(),
+            Either::F32(m) => respond(m, start, source.as_ref(), target, masks)?.into(),
         })
     }
 
@@ -104,7 +109,7 @@ impl Model {
     /// Writes a parameter into a typed array of the model's type and the parameter's size.
     pub fn parameter_into(&self, name: &str, out: &JsValue) -> Result<(), JsValue> {
         numbers::margin()?;
-        fn copy<F: Number>(m: &CausalLanguageModel<F>, name: &str, out: &JsValue) -> Result<(), JsValue> {
+        fn copy<F: Number>(m: &Transformer<F>, name: &str, out: &JsValue) -> Result<(), JsValue> {
             let values = m.parameters().get(name).map_err(thrown)?;
             out.unchecked_ref::<F::Array>().copy_in(0, values.data());
             Ok(())
@@ -123,7 +128,51 @@ impl Model {
     }
 }
 
-fn dtype_of<F: Float>(_: &CausalLanguageModel<F>) -> DType {
+/// A start by its name.
+pub(crate) fn start(name: &str) -> Result<Start, JsValue> {
+    match name {
+        "tokens" => Ok(Start::Tokens),
+        "rows" => Ok(Start::Rows),
+        "memory" => Ok(Start::Memory),
+        _ => Err(thrown(Error::InvalidOption {
+            option: "start".into(),
+            value: format!("{name:?}"),
+            reason: "it must be \"tokens\", \"rows\" or \"memory\"".into(),
+            nearest: vec![],
+        })),
+    }
+}
+
+fn respond<F: Float>(
+    model: &Transformer<F>,
+    start: Start,
+    source: Option<&Float64Array>,
+    target: &Float64Array,
+    masks: &JsValue,
+) -> Result<CoreTrace<F>, JsValue> {
+    let masks = masks::read(masks)?;
+    let source = source.map(numbers::read).transpose()?.unwrap_or_default();
+    let target = numbers::read(target)?;
+    let config = model.config();
+    match start {
+        Start::Tokens => {
+            let of_source = config.encoder.as_ref().map_or(0, |encoder| encoder.n_vocab);
+            let (source, target) = (read_tokens(&source, of_source)?, read_tokens(&target, config.n_vocab)?);
+            model.respond(Given::Tokens { target: &target, source: &source }, &masks)
+        }
+        Start::Rows => {
+            let (source, target) = (numbers::converted::<F>(source)?, numbers::converted::<F>(target)?);
+            model.respond(Given::Rows { target: &target, source: &source }, &masks)
+        }
+        Start::Memory => {
+            let (memory, target) = (numbers::converted::<F>(source)?, numbers::converted::<F>(target)?);
+            model.respond(Given::Memory { target: &target, memory: &memory }, &masks)
+        }
+    }
+    .map_err(thrown)
+}
+
+fn dtype_of<F: Float>(_: &Transformer<F>) -> DType {
     F::DTYPE
 }
 

@@ -64,7 +64,11 @@ pub(crate) fn read<A: Typed>(array: &A) -> Result<Vec<A::Number>, JsValue> {
 
 /// A copy of a Float64Array in a model's own element type.
 pub(crate) fn read_as<F: Float>(array: &Float64Array) -> Result<Vec<F>, JsValue> {
-    let wide = read(array)?;
+    converted(read(array)?)
+}
+
+/// Numbers in a model's own element type.
+pub(crate) fn converted<F: Float>(wide: Vec<f64>) -> Result<Vec<F>, JsValue> {
     let mut out = reserved(wide.len())?;
     out.extend(wide.into_iter().map(F::from_f64));
     Ok(out)

@@ -1,9 +1,9 @@
 //! What the bindings tell, as plain objects with the names that JavaScript uses.
 
-use crate::options::Value;
 use glassformer::inspect::{Description, Diff, RowChange, RowSummary, StageChange};
+use glassformer::options::Value;
 use glassformer::params::Parameter;
-use glassformer::stage::Stage;
+use glassformer::stage::{Side, Stage};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -15,22 +15,40 @@ pub(crate) struct StageReport {
     symbol: &'static str,
     axes: &'static [&'static str],
     kind: &'static str,
-    meaning: &'static str,
+    meaning: String,
     formula: String,
     inputs: Vec<String>,
+    side: &'static str,
+    integer: bool,
 }
 
 impl From<Description> for StageReport {
     fn from(description: Description) -> Self {
-        let Description { name, hooks, symbol, axes, operation, meaning, formula, inputs } = description;
-        StageReport { name, hooks, symbol, axes, kind: operation.name(), meaning, formula, inputs }
+        let Description {
+            name,
+            hooks,
+            symbol,
+            axes,
+            operation,
+            meaning,
+            formula,
+            inputs,
+            side,
+            is_integer: integer,
+        } = description;
+        let side = match side {
+            Side::Target => "target",
+            Side::Source => "source",
+        };
+        let kind = operation.name();
+        StageReport { name, hooks, symbol, axes, kind, meaning, formula, inputs, side, integer }
     }
 }
 
 #[derive(Serialize)]
 pub(crate) struct ParameterReport {
     name: String,
-    shape: [usize; 2],
+    shape: Vec<usize>,
     layout: &'static str,
     count: usize,
 }
@@ -38,43 +56,60 @@ pub(crate) struct ParameterReport {
 pub(crate) fn parameter(parameter: &Parameter) -> ParameterReport {
     ParameterReport {
         name: parameter.name(),
-        shape: parameter.shape,
-        layout: parameter.layout.name(),
+        shape: parameter.shape().to_vec(),
+        layout: parameter.layout().name(),
         count: parameter.count(),
     }
 }
 
+/// What a model's options have besides those that shape it.
+#[derive(Clone, Copy)]
+pub(crate) struct Labels<'a> {
+    pub seed: Option<u64>,
+    pub words: Option<&'a [String]>,
+    pub source_words: Option<&'a [String]>,
+}
+
 /// Options in the order given, seed and words where there are some.
-pub(crate) fn options<'a>(
-    filled_in: Vec<(&'static str, Value)>,
-    seed: Option<u64>,
-    words: Option<&'a [String]>,
-) -> impl Serialize + 'a {
-    struct Report<'a>(Vec<(&'static str, Value)>, Option<u64>, Option<&'a [String]>);
+pub(crate) fn options<'a>(filled_in: Vec<(&'static str, Value)>, labels: Labels<'a>) -> impl Serialize + 'a {
+    struct Report<'a>(Vec<(&'static str, Value)>, Labels<'a>);
     impl Serialize for Report<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let mut map = serializer.serialize_map(None)?;
             for (name, value) in &self.0 {
-                match value {
-                    Value::Bool(x) => map.serialize_entry(name, x)?,
-                    Value::Number(x) => map.serialize_entry(name, x)?,
-                    Value::Text(x) => map.serialize_entry(name, x)?,
-                    // No other kind of value is ever filled in.
-                    _ => {}
-                }
+                map.serialize_entry(name, &Plain(value))?;
             }
-            match self.1 {
+            match self.1.seed {
                 Some(seed) if seed <= 9_007_199_254_740_991 => map.serialize_entry("seed", &(seed as f64))?,
                 Some(seed) => map.serialize_entry("seed", &seed.to_string())?,
                 None => {}
             }
-            if let Some(words) = self.2 {
-                map.serialize_entry("words", words)?;
+            for (name, words) in [("words", self.1.words), ("sourceWords", self.1.source_words)] {
+                if let Some(words) = words {
+                    map.serialize_entry(name, words)?;
+                }
             }
             map.end()
         }
     }
-    Report(filled_in, seed, words)
+    Report(filled_in, labels)
+}
+
+/// An option's value.
+struct Plain<'a>(&'a Value);
+
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Bool(x) => serializer.serialize_bool(*x),
+            Value::Number(x) => serializer.serialize_f64(*x),
+            Value::Text(x) => serializer.serialize_str(x),
+            Value::List(list) => serializer.collect_seq(list.iter().map(Plain)),
+            Value::Object(entries) => serializer.collect_map(entries.iter().map(|(k, v)| (k, Plain(v)))),
+            // No other kind of value is ever filled in.
+            Value::Absent | Value::Big(_) | Value::Other(_) => serializer.serialize_unit(),
+        }
+    }
 }
 
 /// A difference of two traces.

@@ -6,7 +6,8 @@ use crate::numbers::{self, Number, Typed};
 use crate::report::DiffReport;
 use glassformer::error::Error;
 use glassformer::num::{DType, Float};
-use glassformer::trace::{Plan, Trace as CoreTrace};
+use glassformer::stage::Lengths;
+use glassformer::trace::{Plan, Prompt, Trace as CoreTrace};
 use std::ops::Range;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
@@ -44,14 +45,15 @@ impl From<CoreTrace<f32>> for Trace {
 impl Trace {
     pub(crate) fn from_block<F: Float>(
         plan: Plan,
-        tokens: Vec<u32>,
-        rows: usize,
+        prompt: Prompt,
+        masked: bool,
+        lengths: Lengths,
         block: &[F],
     ) -> Result<Trace, Error>
     where
         Trace: From<CoreTrace<F>>,
     {
-        CoreTrace::from_block(Arc::new(plan), tokens, rows, block).map(Trace::from)
+        CoreTrace::from_block(Arc::new(plan), prompt, masked, lengths, block).map(Trace::from)
     }
 }
 
@@ -61,6 +63,12 @@ impl Trace {
     #[wasm_bindgen(getter)]
     pub fn rows(&self) -> usize {
         with!(&self.0, trace => trace.rows())
+    }
+
+    /// How many positions its source has.
+    #[wasm_bindgen(getter)]
+    pub fn source_rows(&self) -> usize {
+        with!(&self.0, trace => trace.lengths().source)
     }
 
     /// How many bytes its numbers take.
@@ -85,12 +93,18 @@ impl Trace {
     pub fn diff(&self, other: &Trace) -> Result<JsValue, JsValue> {
         numbers::margin()?;
         let stages = with!(&self.0, trace => trace.stages().len());
-        numbers::room("the difference", stages as f64 * self.rows() as f64 * PER_ROW)?;
+        numbers::room(
+            "the difference",
+            stages as f64 * self.rows().max(self.source_rows()) as f64 * PER_ROW,
+        )?;
         let diff = match (&self.0, &other.0) {
             (Either::F64(a), Either::F64(b)) => a.diff(b),
             (Either::F32(a), Either::F32(b)) => a.diff(b),
             _ => Err(Error::ConfigConflict {
-                options: vec![("dtype".into(), self.dtype().bits()), ("dtype".into(), other.dtype().bits())],
+                options: vec![
+                    ("dtype".into(), self.dtype().name().into()),
+                    ("dtype of the other".into(), other.dtype().name().into()),
+                ],
                 reason: format!(
                     "one trace is of {}, the other of {}",
                     self.dtype().name(),
@@ -146,5 +160,5 @@ fn copy_stages<F: Number>(trace: &CoreTrace<F>, slots: Range<usize>, out: &F::Ar
 }
 
 fn size<F: Float>(trace: &CoreTrace<F>, slot: usize) -> usize {
-    trace.plan().shape(trace.stages()[slot], trace.rows()).iter().product()
+    trace.plan().shape(trace.stages()[slot], trace.lengths()).iter().product()
 }

@@ -1,7 +1,9 @@
 //! What can be refused, and with which words.
 
+mod field;
 mod nearest;
 
+pub use field::Field;
 pub use nearest::nearest;
 
 use alloc::{format, string::String, vec::Vec};
@@ -28,7 +30,7 @@ pub enum Error {
     /// Two options, each right alone, that disagree.
     ConfigConflict {
         /// The options that disagree, each with its value: its own, or how many it has.
-        options: Vec<(String, f64)>,
+        options: Vec<(String, Field)>,
         /// Why, with their values.
         reason: String,
     },
@@ -100,6 +102,17 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// A choice of an expert that is full, where that is to be an error.
+    CapacityExceeded {
+        /// The stage whose choice it is.
+        stage: String,
+        /// The position of the row that chose.
+        position: usize,
+        /// The expert.
+        expert: usize,
+        /// How many choices it takes.
+        capacity: usize,
+    },
     /// Memory for this many bytes cannot be had.
     OutOfMemory {
         /// What the memory is for.
@@ -107,19 +120,6 @@ pub enum Error {
         /// How many bytes were asked for; a float, because the number may exceed every integer type.
         bytes: f64,
     },
-}
-
-/// A value that an [`Error`] carries.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Field {
-    /// A text.
-    Text(String),
-    /// A number.
-    Number(f64),
-    /// A list of texts.
-    Texts(Vec<String>),
-    /// A list of numbers.
-    Numbers(Vec<f64>),
 }
 
 impl Error {
@@ -137,74 +137,9 @@ impl Error {
             Error::UnknownStage { .. } => "unknown_stage",
             Error::UnknownParameter { .. } => "unknown_parameter",
             Error::NotFinite { .. } => "not_finite",
+            Error::CapacityExceeded { .. } => "capacity_exceeded",
             Error::OutOfMemory { .. } => "out_of_memory",
         }
-    }
-
-    /// The values this refusal carries, by the names they have in JavaScript.
-    pub fn fields(&self) -> Vec<(&'static str, Field)> {
-        let text = |s: &String| Field::Text(s.clone());
-        let size = |n: &usize| Field::Number(*n as f64);
-        let sizes = |v: &Vec<usize>| Field::Numbers(v.iter().map(|&n| n as f64).collect());
-        let mut out = Vec::new();
-        match self {
-            Error::InvalidOption { option, value, reason, nearest } => {
-                out.push(("option", text(option)));
-                out.push(("value", text(value)));
-                out.push(("reason", text(reason)));
-                out.push(("nearest", Field::Texts(nearest.clone())));
-            }
-            Error::ConfigConflict { options, reason } => {
-                out.push(("options", Field::Texts(options.iter().map(|(name, _)| name.clone()).collect())));
-                out.push(("values", Field::Numbers(options.iter().map(|&(_, value)| value).collect())));
-                out.push(("reason", text(reason)));
-            }
-            Error::NotAnInteger { what, position, value } => {
-                out.push(("what", text(what)));
-                if let Some(position) = position {
-                    out.push(("position", size(position)));
-                }
-                out.push(("value", text(value)));
-            }
-            Error::TokenOutOfRange { position, id, vocabulary } => {
-                out.push(("position", size(position)));
-                out.push(("id", Field::Number(*id)));
-                out.push(("vocabulary", size(vocabulary)));
-            }
-            Error::IndexOutOfRange { what, index, size: bound } => {
-                out.push(("what", text(what)));
-                out.push(("index", Field::Number(*index)));
-                out.push(("size", size(bound)));
-            }
-            Error::EmptyPrompt => {}
-            Error::ContextExceeded { length, max_context } => {
-                out.push(("length", size(length)));
-                out.push(("maxContext", size(max_context)));
-            }
-            Error::ShapeMismatch { what, expected, actual } => {
-                out.push(("what", text(what)));
-                out.push(("expected", sizes(expected)));
-                out.push(("actual", sizes(actual)));
-            }
-            Error::UnknownStage { name, nearest } => {
-                out.push(("stage", text(name)));
-                out.push(("nearest", Field::Texts(nearest.clone())));
-            }
-            Error::UnknownParameter { name, nearest } => {
-                out.push(("parameter", text(name)));
-                out.push(("nearest", Field::Texts(nearest.clone())));
-            }
-            Error::NotFinite { what, position, value } => {
-                out.push(("what", text(what)));
-                out.push(("position", size(position)));
-                out.push(("value", Field::Number(*value)));
-            }
-            Error::OutOfMemory { what, bytes } => {
-                out.push(("what", text(what)));
-                out.push(("bytes", Field::Number(*bytes)));
-            }
-        }
-        out
     }
 }
 
@@ -249,6 +184,11 @@ impl fmt::Display for Error {
             Error::NotFinite { what, position, value } => {
                 write!(f, "{what} is {value} at {position}; only finite numbers are allowed")
             }
+            Error::CapacityExceeded { stage, position, expert, capacity } => write!(
+                f,
+                "{stage}: the row at position {position} chose expert {expert}, which is full with {capacity}; \
+                 feedForward.overflow says what else may happen"
+            ),
             Error::OutOfMemory { what, bytes } => {
                 write!(f, "memory for {what}: {bytes} bytes are more than can be had")
             }

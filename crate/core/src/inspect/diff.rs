@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::num::Float;
-use crate::stage::{Row, Stage};
+use crate::stage::{Lengths, Side, Stage};
 use crate::trace::Trace;
 use alloc::{vec, vec::Vec};
 
@@ -67,10 +67,12 @@ impl<F: Float> Trace<F> {
         let mut stages = Vec::with_capacity(self.stages().len());
         let unchanged = |position| RowSummary { position, identical: true, max_abs: 0.0, parts_from: None };
         let mut rows: Vec<RowSummary> = (0..shared).map(unchanged).collect();
-        for (slot, &stage) in self.stages().iter().enumerate() {
-            let changes: Vec<RowChange> =
-                (0..shared).map(|position| self.row_change(other, slot, position, shared)).collect();
-            for (summary, change) in rows.iter_mut().zip(&changes).filter(|(_, change)| !change.identical) {
+        for &stage in self.stages() {
+            let changes: Vec<RowChange> = self.changes(other, stage);
+            // The summary is of the prompt's positions; a source has its own.
+            let own = changes.iter().filter(|change| !change.identical && stage.side() == Side::Target);
+            for change in own {
+                let summary = &mut rows[change.position];
                 summary.identical = false;
                 summary.max_abs = summary.max_abs.max(change.max_abs);
                 summary.parts_from.get_or_insert(stage);
@@ -90,8 +92,9 @@ impl<F: Float> Trace<F> {
                 actual: vec![other.stages().len()],
             });
         }
+        let one = Lengths { target: 1, source: 1 };
         for &stage in self.stages() {
-            let (expected, actual) = (self.plan().shape(stage, 1), other.plan().shape(stage, 1));
+            let (expected, actual) = (self.plan().shape(stage, one), other.plan().shape(stage, one));
             if expected != actual {
                 return Err(Error::ShapeMismatch {
                     what: alloc::format!("one row of {} in the other trace", stage.name()),
@@ -103,34 +106,55 @@ impl<F: Float> Trace<F> {
         Ok(())
     }
 
-    fn row_change(&self, other: &Trace<F>, slot: usize, position: usize, shared: usize) -> RowChange {
-        let stage = self.stages()[slot];
-        let heads = self.heads(stage);
-        let (a, b) = (self.row(slot, position), other.row(slot, position));
-        let (a_width, b_width) = (a.len() / heads, b.len() / heads);
-        // A row of scores has as many keys as its trace had rows; later ones are hidden from this position.
-        let compared = match stage.declaration().row {
-            Row::Keys => shared.min(a_width).min(b_width),
-            _ => a_width,
+    /// The changes of a stage's rows. What a stage says of a whole prompt counts as its last row's: it depends on no
+    /// later one, and prompts of different lengths have nothing of the kind in common.
+    fn changes(&self, other: &Trace<F>, stage: Stage) -> Vec<RowChange> {
+        let (a, b) = (self.lengths(), other.lengths());
+        let shared = match stage.side() {
+            Side::Target => a.target.min(b.target),
+            Side::Source => a.source.min(b.source),
         };
+        if stage.declaration().row.has_positions() {
+            return (0..shared).map(|position| self.row_change(other, stage, position)).collect();
+        }
+        let same = match stage.side() {
+            Side::Target => a.target == b.target,
+            Side::Source => a.source == b.source,
+        };
+        if same {
+            vec![self.row_change(other, stage, shared - 1)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn row_change(&self, other: &Trace<F>, stage: Stage, position: usize) -> RowChange {
+        let groups = self.plan().groups(stage);
+        let (a, b) = (self.row(stage, position), other.row(stage, position));
+        let (a_width, b_width) = (a.len() / groups, b.len() / groups);
+        // A row of scores has as many keys as its trace had rows; those that both have are compared.
+        let compared = a_width.min(b_width);
+        let axes = stage.declaration().row.axes().len();
         let mut change =
             RowChange { position, identical: true, changed_cells: 0, max_abs: 0.0, place: Vec::new() };
-        for h in 0..heads {
+        for g in 0..groups {
             for c in 0..compared {
-                let (x, y) = (a[h * a_width + c], b[h * b_width + c]);
+                let (x, y) = (a[g * a_width + c], b[g * b_width + c]);
                 if x.bits() == y.bits() {
                     continue;
                 }
-                change.identical = false;
                 change.changed_cells += 1;
                 let size = distance(x.to_f64(), y.to_f64());
-                if change.place.is_empty() || size > change.max_abs {
+                if change.identical || size > change.max_abs {
                     change.max_abs = size;
-                    change.place = match stage.declaration().row {
-                        Row::Heads | Row::Keys => vec![h, position, c],
-                        _ => vec![position, c],
+                    change.place = match axes {
+                        3 => vec![g, position, c],
+                        2 => vec![position, c],
+                        1 => vec![c],
+                        _ => Vec::new(),
                     };
                 }
+                change.identical = false;
             }
         }
         change

@@ -2,6 +2,7 @@
 
 mod describe;
 mod diff;
+mod formula;
 
 pub use describe::{describe, Description};
 pub use diff::{Diff, RowChange, RowSummary, StageChange};

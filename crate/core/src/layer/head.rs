@@ -1,33 +1,48 @@
 //! From the last block to the vocabulary.
 
-use crate::config::Config;
-use crate::math::{layer_norm, softmax};
-use crate::num::{multiply, Float};
-use crate::stage::{stream_before, Kind, Stage};
+use super::linear::linear;
+use super::Context;
+use crate::math::softmax;
+use crate::num::{dot, Float};
+use crate::params::Role;
+use crate::stage::{Input, Kind};
 use crate::trace::Pass;
 
 /// The last norm, where there is one.
-pub(crate) fn final_norm<F: Float>(pass: &mut Pass<'_, F>, config: &Config) {
-    let blocks = config.n_blocks;
-    if config.final_norm {
-        pass.step(Stage::new(Kind::FinalNormalized, blocks), |earlier, out| {
-            layer_norm(earlier.rows(stream_before(blocks)), config.n_model, F::from_f64(config.epsilon), out);
-        });
-    }
+pub(crate) fn final_norm<F: Float>(pass: &mut Pass<'_, F>, context: &Context<'_, F>) {
+    pass.step_if_planned(context.stage(Kind::FinalNormalized), |earlier, out| {
+        context.normalize([Role::FinalGain, Role::FinalNormBias], earlier.rows(&Input::Stream), out);
+    });
 }
 
-/// Scores and probabilities of the next token, at every position; `matrix` is D,V.
-pub(crate) fn head<F: Float>(pass: &mut Pass<'_, F>, config: &Config, matrix: &[F]) {
-    let blocks = config.n_blocks;
-    let [normalized, logits, probabilities] =
-        [Kind::FinalNormalized, Kind::Logits, Kind::Probabilities].map(|kind| Stage::new(kind, blocks));
-    let input = if config.final_norm { normalized } else { stream_before(blocks) };
-    pass.step(logits, |earlier, out| {
-        multiply(earlier.rows(input), matrix, config.n_model, config.n_vocab, out);
+/// Scores and probabilities of the next token, at every position, where there is a vocabulary.
+///
+/// # Numerics
+/// A tied head reads the embedding table by its rows, its terms in the order of an untied head's: equal numbers give
+/// equal bits.
+pub(crate) fn head<F: Float>(pass: &mut Pass<'_, F>, context: &Context<'_, F>) {
+    let (width, vocabulary) = (context.config.n_model, context.config.n_vocab);
+    let weights = context.weights();
+    pass.step_if_planned(context.stage(Kind::Logits), |earlier, out| {
+        let (rows, bias) = (earlier.rows(&Input::HeadInput), weights.vector(Role::HeadBias));
+        match weights.vector(Role::Head) {
+            Some(head) => linear(rows, head, bias, (width, vocabulary), out),
+            None => {
+                let table = weights.matrix(Role::Embedding);
+                for (row, logits) in rows.chunks_exact(width).zip(out.chunks_exact_mut(vocabulary)) {
+                    for (v, (logit, token)) in logits.iter_mut().zip(table.chunks_exact(width)).enumerate() {
+                        *logit = dot(row, token);
+                        if let Some(bias) = bias {
+                            *logit += bias[v];
+                        }
+                    }
+                }
+            }
+        }
     });
-    pass.step(probabilities, |earlier, out| {
-        let rows = earlier.rows(logits).chunks_exact(config.n_vocab);
-        for (scores, row) in rows.zip(out.chunks_exact_mut(config.n_vocab)) {
+    pass.step_if_planned(context.stage(Kind::Probabilities), |earlier, out| {
+        let rows = earlier.rows(&Input::Stage(Kind::Logits)).chunks_exact(vocabulary);
+        for (scores, row) in rows.zip(out.chunks_exact_mut(vocabulary)) {
             softmax(scores, row);
         }
     });

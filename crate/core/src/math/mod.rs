@@ -1,11 +1,19 @@
 //! The equations alone, on slices: no configuration, no parameters by name, no trace.
 
 mod activation;
+mod attention;
+mod loss;
 mod norm;
 mod position;
+mod rotary;
+mod router;
 mod softmax;
 
 pub use activation::Activation;
-pub use norm::layer_norm;
-pub use position::sinusoid;
-pub use softmax::softmax;
+pub use attention::{average_heads, mix, scores, weights, Sight};
+pub use loss::cross_entropy;
+pub use norm::{layer_norm, rms_norm, Affine};
+pub use position::{alibi_slopes, sinusoid, sinusoid_concatenated};
+pub use rotary::{rotary_frequencies, rotate, Pairing, RotaryScaling};
+pub use router::{squared_variation, Overflow, Router};
+pub use softmax::{log_softmax, log_sum_exp, softmax};

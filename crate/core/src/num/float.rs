@@ -70,6 +70,10 @@ pub trait Float:
     fn sqrt(self) -> Self;
     /// e to the power of `self`.
     fn exp(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
+    /// The natural logarithm of `1 + self`, exact also where `self` is tiny.
+    fn ln_1p(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
     /// The error function, 2/sqrt(pi) times the integral of exp(-u^2) from 0 to `self`.
@@ -77,7 +81,7 @@ pub trait Float:
 }
 
 macro_rules! float {
-    ($type:ty, $dtype:expr, $sqrt:path, $exp:path, $tanh:path, $erf:path) => {
+    ($type:ty, $dtype:expr, $sqrt:path, $exp:path, $ln:path, $ln_1p:path, $tanh:path, $erf:path) => {
         impl Float for $type {
             const DTYPE: DType = $dtype;
             const ZERO: Self = 0.0;
@@ -108,6 +112,14 @@ macro_rules! float {
                 $exp(self)
             }
             #[inline]
+            fn ln(self) -> Self {
+                $ln(self)
+            }
+            #[inline]
+            fn ln_1p(self) -> Self {
+                $ln_1p(self)
+            }
+            #[inline]
             fn tanh(self) -> Self {
                 $tanh(self)
             }
@@ -119,8 +131,8 @@ macro_rules! float {
     };
 }
 
-float!(f64, DType::Float64, libm::sqrt, libm::exp, libm::tanh, libm::erf);
-float!(f32, DType::Float32, libm::sqrtf, libm::expf, libm::tanhf, libm::erff);
+float!(f64, DType::Float64, libm::sqrt, libm::exp, libm::log, libm::log1p, libm::tanh, libm::erf);
+float!(f32, DType::Float32, libm::sqrtf, libm::expf, libm::logf, libm::log1pf, libm::tanhf, libm::erff);
 
 /// The sine of an angle in radians.
 pub(crate) fn sin(x: f64) -> f64 {

@@ -2,122 +2,72 @@
 //!
 //! Trace, difference, documentation and page read that one declaration.
 
+mod attention;
+mod ends;
+mod feed_forward;
+mod input;
+mod row;
 mod table;
 
 use alloc::{format, string::String, vec::Vec};
+pub use input::{Input, Operation};
+pub use row::{Lengths, Row, Side, Tower};
 pub use table::DECLARATIONS;
 
 /// One step of the forward pass whose numbers are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)] // Each is described by its declaration.
 pub enum Kind {
+    Memory,
     Embedding,
+    EmbeddingNormalized,
     Position,
     Positioned,
     AttentionNormalized,
     Query,
     Key,
     Value,
+    QueryRotated,
+    KeyRotated,
     Scores,
     Weights,
     Mixed,
     AttentionOutput,
+    AttentionResidual,
     AfterAttention,
+    CrossNormalized,
+    CrossQuery,
+    CrossKey,
+    CrossValue,
+    CrossScores,
+    CrossWeights,
+    CrossMixed,
+    CrossOutput,
+    CrossResidual,
+    AfterCrossAttention,
     FeedForwardNormalized,
     Pre,
+    Gate,
     Activated,
+    RouterLogits,
+    RouterNoise,
+    Router,
+    Selected,
+    Gates,
+    ExpertPre,
+    ExpertGate,
+    ExpertActivated,
+    ExpertOutput,
+    Importance,
+    ImportanceVariation,
+    Load,
+    Overflow,
     FeedForwardOutput,
+    FeedForwardResidual,
     Hidden,
     FinalNormalized,
     Logits,
     Probabilities,
-}
-
-/// What one row of a stage (the numbers of one position) consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row {
-    /// D coordinates of the residual stream.
-    Model,
-    /// H heads of K coordinates each; shown as H,T,K.
-    Heads,
-    /// H heads of one number for each key; shown as H,T,S.
-    Keys,
-    /// F units of the feed-forward branch.
-    Units,
-    /// V numbers, one for each token of the vocabulary.
-    Vocabulary,
-}
-
-impl Row {
-    /// The names of the axes of a whole stage with such rows, outermost first.
-    pub fn axes(self) -> &'static [&'static str] {
-        match self {
-            Row::Model => &["position", "coordinate"],
-            Row::Heads => &["head", "position", "coordinate"],
-            Row::Keys => &["head", "query", "key"],
-            Row::Units => &["position", "unit"],
-            Row::Vocabulary => &["position", "vocabulary"],
-        }
-    }
-}
-
-/// How a cell comes from its inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Given by the caller.
-    Given,
-    /// Read from a table.
-    Lookup,
-    /// A function of the position alone.
-    Function,
-    /// The sum of two cells.
-    Sum,
-    /// A row times a matrix of parameters.
-    Linear,
-    /// A cell less its row's mean, over the root of its row's variance.
-    Normalization,
-    /// A scaled inner product of two rows of one pass.
-    Product,
-    /// An exponential over the sum of its row's exponentials.
-    Softmax,
-    /// Rows weighted and summed.
-    Mixture,
-    /// A function of one cell.
-    Elementwise,
-}
-
-impl Operation {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Operation::Given => "given",
-            Operation::Lookup => "lookup",
-            Operation::Function => "function",
-            Operation::Sum => "sum",
-            Operation::Linear => "linear",
-            Operation::Normalization => "normalization",
-            Operation::Product => "product",
-            Operation::Softmax => "softmax",
-            Operation::Mixture => "mixture",
-            Operation::Elementwise => "elementwise",
-        }
-    }
-}
-
-/// Something that a cell is computed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// A stage of the same block, or of the whole pass.
-    Stage(Kind),
-    /// The residual stream that enters the block, or that leaves the last one: `positioned`, or the block
-    /// before's `hidden`.
-    Stream,
-    /// What the head reads: `final.normalized`, or the residual stream where there is no final norm.
-    HeadInput,
-    /// The parameter with this name, in this block where it belongs to one.
-    Parameter(&'static str),
-    /// The prompt's token ids.
-    Tokens,
 }
 
 /// Everything that is said once about a stage.
@@ -137,7 +87,7 @@ pub struct Declaration {
     pub operation: Operation,
     /// One sentence for a reader.
     pub meaning: &'static str,
-    /// One cell's equation.
+    /// One cell's equation, with `{…}` where it depends on the pass; [`describe`](crate::inspect::describe) fills it in.
     pub formula: &'static str,
     /// What a cell is computed from.
     pub inputs: &'static [Input],
@@ -145,24 +95,31 @@ pub struct Declaration {
     pub hook: Option<&'static str>,
 }
 
-/// A stage of one particular pass: a kind, and the block it stands in.
+/// A stage of one particular pass: a kind, and the tower and block it stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// Which stage.
     pub kind: Kind,
+    /// Its tower.
+    pub tower: Tower,
     /// Its block, counted from 0; for a stage outside the blocks, how many blocks stand before it.
     pub block: usize,
 }
 
 impl Stage {
-    /// The stage of this kind in, before or after this block.
+    /// The stage of this kind in, before or after this block of a model that has one tower.
     pub fn new(kind: Kind, block: usize) -> Self {
-        Stage { kind, block }
+        Stage { kind, tower: Tower::Only, block }
+    }
+
+    /// The stage of this kind in, before or after this block of a tower.
+    pub fn of(tower: Tower, kind: Kind, block: usize) -> Self {
+        Stage { kind, tower, block }
     }
 
     /// What is said about it.
     pub fn declaration(self) -> &'static Declaration {
-        &DECLARATIONS[self.kind as usize]
+        DECLARATIONS[self.kind as usize]
     }
 
     /// Its full name, such as `blocks.0.attention.query`: the same in Rust, JavaScript, files and the page.
@@ -170,48 +127,46 @@ impl Stage {
         self.qualified(self.declaration().name)
     }
 
+    /// Whose positions its rows have.
+    pub fn side(self) -> Side {
+        match self.kind {
+            Kind::Memory | Kind::CrossKey | Kind::CrossValue => Side::Source,
+            _ if self.tower == Tower::Encoder => Side::Source,
+            _ => Side::Target,
+        }
+    }
+
     /// TransformerLens's names for the same numbers, such as `blocks.0.attn.hook_q`, where it has some. What leaves
-    /// a block is also what enters the next of the `blocks` there are.
-    pub fn hooks(self, blocks: usize) -> Vec<String> {
+    /// a block is also what enters the next of the `blocks` there are. With gates, TransformerLens calls `hook_pre`
+    /// what is before the gate's activation.
+    pub fn hooks(self, blocks: usize, is_gated: bool) -> Vec<String> {
+        if self.tower != Tower::Only {
+            return Vec::new();
+        }
         let entered = match self.kind {
             Kind::Positioned => Some(0),
             Kind::Hidden => Some(self.block + 1),
             _ => None,
         };
-        let own = self.declaration().hook.map(|hook| self.qualified(hook));
+        let own = match self.kind {
+            Kind::Pre if is_gated => Some("mlp.hook_pre_linear"),
+            _ => self.declaration().hook,
+        };
+        let own = own.map(|hook| self.qualified(hook));
         let next = entered.filter(|&n| n < blocks).map(|n| format!("blocks.{n}.hook_resid_pre"));
         own.into_iter().chain(next).collect()
     }
 
-    /// The names of what its cells are computed from in a pass that `has` some stages; parameters are marked
-    /// by a leading `parameter `. Rows that a caller gave come from nothing.
-    pub fn input_names(self, has: impl Fn(Stage) -> bool) -> Vec<String> {
-        let stage_name = |stage: Stage| has(stage).then(|| stage.name());
-        let final_norm = Stage::new(Kind::FinalNormalized, self.block);
-        let resolve = |input: &Input| match *input {
-            Input::Stage(kind) => stage_name(Stage::new(kind, self.block)),
-            Input::Stream => stage_name(stream_before(self.block)),
-            Input::HeadInput => stage_name(final_norm).or_else(|| stage_name(stream_before(self.block))),
-            Input::Parameter(name) => Some(format!("parameter {}", self.qualified(name))),
-            Input::Tokens => Some(String::from("tokens")),
-        };
-        self.declaration().inputs.iter().filter_map(resolve).collect()
-    }
-
     fn qualified(self, name: &str) -> String {
+        let tower = match self.kind {
+            Kind::Memory => "",
+            _ => self.tower.prefix(),
+        };
         if self.declaration().per_block {
-            format!("blocks.{}.{name}", self.block)
+            format!("{tower}blocks.{}.{name}", self.block)
         } else {
-            String::from(name)
+            format!("{tower}{name}")
         }
-    }
-}
-
-/// The stage that holds the residual stream as it enters `block`.
-pub fn stream_before(block: usize) -> Stage {
-    match block.checked_sub(1) {
-        None => Stage::new(Kind::Positioned, 0),
-        Some(previous) => Stage::new(Kind::Hidden, previous),
     }
 }
 
@@ -241,23 +196,12 @@ mod tests {
     #[test]
     fn names_are_those_of_the_contract() {
         assert_eq!(Stage::new(Kind::Query, 3).name(), "blocks.3.attention.query");
-        assert_eq!(Stage::new(Kind::Weights, 0).hooks(1), ["blocks.0.attn.hook_pattern"]);
+        assert_eq!(Stage::new(Kind::Weights, 0).hooks(1, false), ["blocks.0.attn.hook_pattern"]);
         assert_eq!(
-            Stage::new(Kind::Hidden, 0).hooks(2),
+            Stage::new(Kind::Hidden, 0).hooks(2, false),
             ["blocks.0.hook_resid_post", "blocks.1.hook_resid_pre"]
         );
-        assert_eq!(Stage::new(Kind::Hidden, 1).hooks(2), ["blocks.1.hook_resid_post"]);
+        assert_eq!(Stage::new(Kind::Hidden, 1).hooks(2, false), ["blocks.1.hook_resid_post"]);
         assert_eq!(Stage::new(Kind::Logits, 2).name(), "logits");
-    }
-
-    #[test]
-    fn the_head_reads_the_stream_where_there_is_no_final_norm() {
-        let (stream, norm, head) =
-            (Stage::new(Kind::Hidden, 0), Stage::new(Kind::FinalNormalized, 1), Stage::new(Kind::Logits, 1));
-        assert_eq!(
-            head.input_names(|s| [stream, norm, head].contains(&s)),
-            ["final.normalized", "parameter head"]
-        );
-        assert_eq!(head.input_names(|s| [stream, head].contains(&s)), ["blocks.0.hidden", "parameter head"]);
     }
 }

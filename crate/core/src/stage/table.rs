@@ -1,252 +1,34 @@
 //! The declarations, in execution order.
+//!
+//! Letters: t query position, s key position, d model coordinate, h head, g key and value head, k head coordinate, f
+//! feed-forward unit, e expert, i choice, v vocabulary entry; ε is the norm's epsilon, c the score scale.
+//!
+//! In formulas `{name?a|b}` is a where the pass has the stage, parameter or choice `name`, and b (or nothing) where it
+//! has not; `{norm r|PLACE}` is the normalization of row r by the norm whose parameters stand at PLACE; `{=NAME}` is a
+//! text that the pass gives.
 
-use super::Input::{HeadInput, Parameter, Stage, Stream, Tokens};
-use super::{Declaration, Kind, Operation, Row};
+use super::{attention, ends, feed_forward, Declaration, Kind};
+
+/// How many kinds of stages there are.
+const KINDS: usize = Kind::Probabilities as usize + 1;
 
 /// Every stage there is, in execution order; a stage's place is its [`Kind`] as a number.
-///
-/// Letters: t query position, s key position, d model coordinate, h head, k head coordinate, f feed-forward
-/// unit, v vocabulary entry; ε is the norm's epsilon, c the score scale.
-pub const DECLARATIONS: &[Declaration] = &[
-    Declaration {
-        kind: Kind::Embedding,
-        name: "embedding",
-        per_block: false,
-        row: Row::Model,
-        symbol: "e",
-        operation: Operation::Lookup,
-        meaning: "The token's row of the embedding table; it depends on the token alone.",
-        formula: "e[t,d] = E[token t, d]",
-        inputs: &[Tokens, Parameter("embedding")],
-        hook: Some("hook_embed"),
-    },
-    Declaration {
-        kind: Kind::Position,
-        name: "position",
-        per_block: false,
-        row: Row::Model,
-        symbol: "p",
-        operation: Operation::Function,
-        meaning:
-            "What the position step adds: a sine and a cosine of the position for each pair of coordinates.",
-        formula: "p[t,d] = sin(t · 10000^(−d/D)) for even d, cos(t · 10000^(−(d−1)/D)) for odd d",
-        inputs: &[],
-        hook: Some("hook_pos_embed"),
-    },
-    Declaration {
-        kind: Kind::Positioned,
-        name: "positioned",
-        per_block: false,
-        row: Row::Model,
-        symbol: "x",
-        operation: Operation::Sum,
-        meaning: "Token plus position: what enters the first block.",
-        formula: "x[t,d] = e[t,d] + p[t,d]",
-        inputs: &[Stage(Kind::Embedding), Stage(Kind::Position)],
-        hook: None,
-    },
-    Declaration {
-        kind: Kind::AttentionNormalized,
-        name: "attention.normalized",
-        per_block: true,
-        row: Row::Model,
-        symbol: "n",
-        operation: Operation::Normalization,
-        meaning: "What the attention branch reads: the row brought to mean 0 and variance 1.",
-        formula: "n[t,d] = (x[t,d] − mean x[t]) / √(variance x[t] + ε)",
-        inputs: &[Stream],
-        hook: Some("ln1.hook_normalized"),
-    },
-    Declaration {
-        kind: Kind::Query,
-        name: "attention.query",
-        per_block: true,
-        row: Row::Heads,
-        symbol: "Q",
-        operation: Operation::Linear,
-        meaning: "What each position looks for, by head.",
-        formula: "Q[h,t,k] = Σ_d n[t,d] · W_Q[hK+k, d]",
-        inputs: &[Stage(Kind::AttentionNormalized), Parameter("attention.query")],
-        hook: Some("attn.hook_q"),
-    },
-    Declaration {
-        kind: Kind::Key,
-        name: "attention.key",
-        per_block: true,
-        row: Row::Heads,
-        symbol: "K",
-        operation: Operation::Linear,
-        meaning: "What each position offers to be found by, by head.",
-        formula: "K[h,s,k] = Σ_d n[s,d] · W_K[hK+k, d]",
-        inputs: &[Stage(Kind::AttentionNormalized), Parameter("attention.key")],
-        hook: Some("attn.hook_k"),
-    },
-    Declaration {
-        kind: Kind::Value,
-        name: "attention.value",
-        per_block: true,
-        row: Row::Heads,
-        symbol: "V",
-        operation: Operation::Linear,
-        meaning: "What each position hands over when it is attended to, by head.",
-        formula: "V[h,s,k] = Σ_d n[s,d] · W_V[hK+k, d]",
-        inputs: &[Stage(Kind::AttentionNormalized), Parameter("attention.value")],
-        hook: Some("attn.hook_v"),
-    },
-    Declaration {
-        kind: Kind::Scores,
-        name: "attention.scores",
-        per_block: true,
-        row: Row::Keys,
-        symbol: "S",
-        operation: Operation::Product,
-        meaning: "How well each query fits each key, scaled; −∞ where the mask hides a later position.",
-        formula: "S[h,t,s] = c · Σ_k Q[h,t,k] · K[h,s,k] for s ≤ t, −∞ for s > t",
-        inputs: &[Stage(Kind::Query), Stage(Kind::Key)],
-        hook: Some("attn.hook_attn_scores"),
-    },
-    Declaration {
-        kind: Kind::Weights,
-        name: "attention.weights",
-        per_block: true,
-        row: Row::Keys,
-        symbol: "A",
-        operation: Operation::Softmax,
-        meaning: "How much each position takes from each; a row sums to 1 and is exactly 0 where hidden.",
-        formula: "A[h,t,s] = exp(S[h,t,s] − m) / Σ_r exp(S[h,t,r] − m), m = max_r S[h,t,r]",
-        inputs: &[Stage(Kind::Scores)],
-        hook: Some("attn.hook_pattern"),
-    },
-    Declaration {
-        kind: Kind::Mixed,
-        name: "attention.mixed",
-        per_block: true,
-        row: Row::Heads,
-        symbol: "M",
-        operation: Operation::Mixture,
-        meaning: "The values, weighted and summed, by head.",
-        formula: "M[h,t,k] = Σ_{s ≤ t} A[h,t,s] · V[h,s,k]",
-        inputs: &[Stage(Kind::Weights), Stage(Kind::Value)],
-        hook: Some("attn.hook_z"),
-    },
-    Declaration {
-        kind: Kind::AttentionOutput,
-        name: "attention.output",
-        per_block: true,
-        row: Row::Model,
-        symbol: "o",
-        operation: Operation::Linear,
-        meaning: "The attention branch's contribution: its heads side by side, through the output matrix.",
-        formula: "o[t,d] = Σ_h Σ_k M[h,t,k] · W_O[d, hK+k]",
-        inputs: &[Stage(Kind::Mixed), Parameter("attention.output")],
-        hook: Some("hook_attn_out"),
-    },
-    Declaration {
-        kind: Kind::AfterAttention,
-        name: "after_attention",
-        per_block: true,
-        row: Row::Model,
-        symbol: "y",
-        operation: Operation::Sum,
-        meaning: "The residual stream after the attention branch has added its contribution.",
-        formula: "y[t,d] = x[t,d] + o[t,d]",
-        inputs: &[Stream, Stage(Kind::AttentionOutput)],
-        hook: Some("hook_resid_mid"),
-    },
-    Declaration {
-        kind: Kind::FeedForwardNormalized,
-        name: "feed_forward.normalized",
-        per_block: true,
-        row: Row::Model,
-        symbol: "g",
-        operation: Operation::Normalization,
-        meaning: "What the feed-forward branch reads: the row brought to mean 0 and variance 1.",
-        formula: "g[t,d] = (y[t,d] − mean y[t]) / √(variance y[t] + ε)",
-        inputs: &[Stage(Kind::AfterAttention)],
-        hook: Some("ln2.hook_normalized"),
-    },
-    Declaration {
-        kind: Kind::Pre,
-        name: "feed_forward.pre",
-        per_block: true,
-        row: Row::Units,
-        symbol: "u",
-        operation: Operation::Linear,
-        meaning: "The row through the expanding matrix, before the activation.",
-        formula: "u[t,f] = Σ_d g[t,d] · W_1[d,f]",
-        inputs: &[Stage(Kind::FeedForwardNormalized), Parameter("feed_forward.expand")],
-        hook: Some("mlp.hook_pre"),
-    },
-    Declaration {
-        kind: Kind::Activated,
-        name: "feed_forward.activated",
-        per_block: true,
-        row: Row::Units,
-        symbol: "r",
-        operation: Operation::Elementwise,
-        meaning: "Each unit after the activation function.",
-        formula: "r[t,f] = φ(u[t,f])",
-        inputs: &[Stage(Kind::Pre)],
-        hook: Some("mlp.hook_post"),
-    },
-    Declaration {
-        kind: Kind::FeedForwardOutput,
-        name: "feed_forward.output",
-        per_block: true,
-        row: Row::Model,
-        symbol: "b",
-        operation: Operation::Linear,
-        meaning: "The feed-forward branch's contribution, computed from this row alone.",
-        formula: "b[t,d] = Σ_f r[t,f] · W_2[f,d]",
-        inputs: &[Stage(Kind::Activated), Parameter("feed_forward.contract")],
-        hook: Some("hook_mlp_out"),
-    },
-    Declaration {
-        kind: Kind::Hidden,
-        name: "hidden",
-        per_block: true,
-        row: Row::Model,
-        symbol: "z",
-        operation: Operation::Sum,
-        meaning: "The residual stream as it leaves the block.",
-        formula: "z[t,d] = y[t,d] + b[t,d]",
-        inputs: &[Stage(Kind::AfterAttention), Stage(Kind::FeedForwardOutput)],
-        hook: Some("hook_resid_post"),
-    },
-    Declaration {
-        kind: Kind::FinalNormalized,
-        name: "final.normalized",
-        per_block: false,
-        row: Row::Model,
-        symbol: "ẑ",
-        operation: Operation::Normalization,
-        meaning: "The last block's output, normalized once more before the head.",
-        formula: "ẑ[t,d] = (z[t,d] − mean z[t]) / √(variance z[t] + ε)",
-        inputs: &[Stream],
-        hook: Some("ln_final.hook_normalized"),
-    },
-    Declaration {
-        kind: Kind::Logits,
-        name: "logits",
-        per_block: false,
-        row: Row::Vocabulary,
-        symbol: "l",
-        operation: Operation::Linear,
-        meaning: "A score for each token of the vocabulary to come next.",
-        formula: "l[t,v] = Σ_d ẑ[t,d] · W_head[d,v]",
-        inputs: &[HeadInput, Parameter("head")],
-        hook: None,
-    },
-    Declaration {
-        kind: Kind::Probabilities,
-        name: "probabilities",
-        per_block: false,
-        row: Row::Vocabulary,
-        symbol: "P",
-        operation: Operation::Softmax,
-        meaning: "The model's probability for each token to come next.",
-        formula: "P[t,v] = exp(l[t,v] − m) / Σ_w exp(l[t,w] − m), m = max_w l[t,w]",
-        inputs: &[Stage(Kind::Logits)],
-        hook: None,
-    },
-];
+pub const DECLARATIONS: &[&Declaration; KINDS] = &listed();
+
+const fn listed() -> [&'static Declaration; KINDS] {
+    let parts: [&'static [Declaration]; 4] =
+        [ends::FRONT, attention::DECLARATIONS, feed_forward::DECLARATIONS, ends::BACK];
+    let mut out = [&ends::FRONT[0]; KINDS];
+    let (mut part, mut place) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() {
+            out[place] = &parts[part][i];
+            place += 1;
+            i += 1;
+        }
+        part += 1;
+    }
+    assert!(place == KINDS);
+    out
+}

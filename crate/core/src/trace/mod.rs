@@ -5,33 +5,54 @@
 mod pass;
 mod plan;
 mod segment;
+mod wiring;
 
 pub(crate) use pass::{Earlier, Pass};
 pub use plan::{Plan, Start};
 pub(crate) use segment::{Segment, Span};
 
 use crate::error::{nearest, Error};
+use crate::math::Sight;
 use crate::memory::zeroed;
 use crate::num::Float;
-use crate::stage::{Kind, Row, Stage};
+use crate::stage::{Kind, Lengths, Side, Stage};
 use crate::tensor::Tensor;
 use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::Range;
+
+/// What a prompt was made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prompt {
+    /// The tokens; of an encoder-decoder, the target's. Empty when the pass started from rows.
+    pub tokens: Vec<u32>,
+    /// The source's tokens.
+    pub source: Vec<u32>,
+}
 
 /// Everything that a forward pass computed, by the names of its stages.
 #[derive(Clone, Debug)]
 pub struct Trace<F> {
     plan: Arc<Plan>,
-    tokens: Vec<u32>,
+    prompt: Prompt,
+    /// Whether the caller hid anything, or added to scores.
+    masked: bool,
+    source_rows: usize,
     spans: Vec<Span<F>>,
     computed: Range<usize>,
 }
 
 impl<F: Float> Trace<F> {
-    pub(crate) fn new(plan: Arc<Plan>, tokens: Vec<u32>, mut past: Vec<Span<F>>, new: Segment<F>) -> Self {
-        let computed = new.first..new.first + new.rows;
-        past.push(Span { rows: new.rows, segment: Arc::new(new) });
-        Trace { plan, tokens, spans: past, computed }
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        prompt: Prompt,
+        masked: bool,
+        mut past: Vec<Span<F>>,
+        new: Segment<F>,
+    ) -> Self {
+        let (rows, source_rows) = (new.new.target, new.keys.source);
+        let computed = new.first..new.first + rows;
+        past.push(Span { rows, segment: Arc::new(new) });
+        Trace { plan, prompt, masked, source_rows, spans: past, computed }
     }
 
     /// The plan whose stages this trace holds.
@@ -41,12 +62,27 @@ impl<F: Float> Trace<F> {
 
     /// The prompt; empty when the pass started from rows.
     pub fn tokens(&self) -> &[u32] {
-        &self.tokens
+        &self.prompt.tokens
+    }
+
+    /// The source's tokens; empty when there is no source, or it was rows.
+    pub fn source_tokens(&self) -> &[u32] {
+        &self.prompt.source
+    }
+
+    /// Whether the pass had masks of its own, besides the model's.
+    pub fn is_masked(&self) -> bool {
+        self.masked
     }
 
     /// T, the number of positions.
     pub fn rows(&self) -> usize {
         self.computed.end
+    }
+
+    /// How many positions there are, the source's too.
+    pub fn lengths(&self) -> Lengths {
+        Lengths { target: self.rows(), source: self.source_rows }
     }
 
     /// The positions that were computed for this trace; the earlier ones are shared with the trace it reused.
@@ -70,13 +106,14 @@ impl<F: Float> Trace<F> {
     /// # Errors
     /// [`Error::UnknownStage`] with the nearest names.
     pub fn find(&self, name: &str) -> Result<Stage, Error> {
-        let blocks = self.plan.n_blocks();
-        let found =
-            self.stages().iter().find(|s| s.name() == name || s.hooks(blocks).iter().any(|h| h == name));
+        let hooks = |stage: &Stage| {
+            let config = self.plan.config();
+            stage.hooks(config.n_blocks, config.feed_forward.is_gated())
+        };
+        let found = self.stages().iter().find(|s| s.name() == name || hooks(s).iter().any(|h| h == name));
         found.copied().ok_or_else(|| {
             // A misspelt name of TransformerLens's is compared with those.
-            let of =
-                |stage: &Stage| if name.contains("hook") { stage.hooks(blocks) } else { vec![stage.name()] };
+            let of = |stage: &Stage| if name.contains("hook") { hooks(stage) } else { vec![stage.name()] };
             let names: Vec<String> = self.stages().iter().flat_map(of).collect();
             Error::UnknownStage {
                 name: name.chars().take(60).collect(),
@@ -100,10 +137,9 @@ impl<F: Float> Trace<F> {
     /// ```
     pub fn get(&self, name: &str) -> Result<Tensor<F>, Error> {
         let stage = self.find(name)?;
-        let slot = self.plan.index(stage);
-        let shape = self.plan.shape(stage, self.rows());
+        let shape = self.plan.shape(stage, self.lengths());
         let mut data = zeroed("the tensor", shape.iter().product::<usize>() as f64)?;
-        self.write(slot, &mut data);
+        self.write(self.plan.index(stage), &mut data);
         Tensor::new(shape, data)
     }
 
@@ -113,39 +149,51 @@ impl<F: Float> Trace<F> {
     /// When `out` has not the stage's size.
     pub fn write(&self, slot: usize, out: &mut [F]) {
         let stage = self.stages()[slot];
-        assert_eq!(out.len(), self.plan.shape(stage, self.rows()).iter().product());
-        let rows = self.rows();
-        let width = out.len() / rows.max(1);
-        let per_head = width / self.heads(stage);
+        let (lengths, groups) = (self.lengths(), self.plan.groups(stage));
+        assert_eq!(out.len(), self.plan.shape(stage, lengths).iter().product());
+        let rows = self.plan.rows(stage, lengths);
+        let per_group = out.len() / rows.max(1) / groups;
         for t in 0..rows {
-            let row = self.row(slot, t);
-            for (h, part) in row.chunks_exact(row.len() / self.heads(stage)).enumerate() {
-                let place = (h * rows + t) * per_head;
-                let cells = &mut out[place..place + per_head];
+            let row = self.row(stage, t);
+            for (g, part) in row.chunks_exact(row.len() / groups).enumerate() {
+                let place = (g * rows + t) * per_group;
+                let cells = &mut out[place..place + per_group];
                 // A shared row of scores ends before the keys that came later, which its mask hides.
-                let (seen, later) = cells.split_at_mut(part.len().min(per_head));
+                let (seen, later) = cells.split_at_mut(part.len().min(per_group));
                 seen.copy_from_slice(&part[..seen.len()]);
                 later.fill(hidden(stage));
             }
         }
     }
 
-    /// A trace from the numbers of all its stages, one after the other, each as [`write`](Self::write) gives it.
+    /// A trace from the numbers of all its stages, one after the other, each as [`write`](Self::write) gives it;
+    /// `masked` is [`is_masked`](Self::is_masked).
     ///
     /// # Errors
-    /// [`Error::EmptyPrompt`], [`Error::ShapeMismatch`] for the wrong number of values, [`Error::OutOfMemory`].
-    pub fn from_block(plan: Arc<Plan>, tokens: Vec<u32>, rows: usize, block: &[F]) -> Result<Self, Error> {
-        if rows == 0 {
+    /// [`Error::EmptyPrompt`], [`Error::ShapeMismatch`] for the wrong number of values, [`Error::NotFinite`],
+    /// [`Error::OutOfMemory`].
+    pub fn from_block(
+        plan: Arc<Plan>,
+        prompt: Prompt,
+        masked: bool,
+        lengths: Lengths,
+        block: &[F],
+    ) -> Result<Self, Error> {
+        let has_source = plan.config().encoder.is_some();
+        if lengths.target == 0 || (lengths.source == 0) == has_source {
             return Err(Error::EmptyPrompt);
         }
-        if plan.start() == Start::Tokens && tokens.len() != rows {
-            return Err(Error::ShapeMismatch {
-                what: "tokens".into(),
-                expected: vec![rows],
-                actual: vec![tokens.len()],
-            });
+        let of_tokens = plan.start() == Start::Tokens;
+        for (what, tokens, rows) in
+            [("tokens", &prompt.tokens, lengths.target), ("source tokens", &prompt.source, lengths.source)]
+        {
+            let expected = if of_tokens { rows } else { 0 };
+            if tokens.len() != expected {
+                let (expected, actual) = (vec![expected], vec![tokens.len()]);
+                return Err(Error::ShapeMismatch { what: what.into(), expected, actual });
+            }
         }
-        let mut segment = Segment::new(&plan, 0, rows, rows)?;
+        let mut segment = Segment::new(&plan, 0, lengths.target, lengths.source)?;
         if block.len() != segment.offsets[plan.stages().len()] {
             return Err(Error::ShapeMismatch {
                 what: "the trace's numbers".into(),
@@ -153,34 +201,37 @@ impl<F: Float> Trace<F> {
                 actual: vec![block.len()],
             });
         }
-        let mut trace = Trace { plan, tokens, spans: Vec::new(), computed: 0..rows };
-        for slot in 0..trace.stages().len() {
-            let heads = trace.heads(trace.stages()[slot]);
+        for (slot, &stage) in plan.stages().iter().enumerate() {
+            let (groups, rows) = (plan.groups(stage), plan.rows(stage, lengths));
             let from = &block[segment.offsets[slot]..segment.offsets[slot + 1]];
-            let per_head = from.len() / rows / heads;
-            for (i, cells) in segment.stage_mut(slot).chunks_exact_mut(per_head).enumerate() {
-                let (t, h) = (i / heads, i % heads);
-                cells.copy_from_slice(&from[(h * rows + t) * per_head..][..per_head]);
+            let per_group = from.len() / rows / groups;
+            for (i, cells) in segment.stage_mut(slot).chunks_exact_mut(per_group).enumerate() {
+                let (t, g) = (i / groups, i % groups);
+                cells.copy_from_slice(&from[(g * rows + t) * per_group..][..per_group]);
             }
         }
-        trace.spans.push(Span { rows, segment: Arc::new(segment) });
+        let trace = Trace::new(plan, prompt, masked, Vec::new(), segment);
         trace.check_finite()?;
         Ok(trace)
     }
 
     /// One position's numbers of a stage: heads one after the other; a row of scores with as many keys as
-    /// were there when it was computed.
-    pub(crate) fn row(&self, slot: usize, position: usize) -> &[F] {
-        let span = self.spans.iter().find(|span| position < span.segment.first + span.rows);
-        span.expect("the position is one of the trace's").row(slot, position)
-    }
-
-    /// In how many heads a row of this stage is divided.
-    pub(crate) fn heads(&self, stage: Stage) -> usize {
-        match stage.declaration().row {
-            Row::Heads | Row::Keys => self.plan.n_heads(),
-            _ => 1,
-        }
+    /// were there when it was computed. A stage of the whole prompt has one row.
+    pub(crate) fn row(&self, stage: Stage, position: usize) -> &[F] {
+        let slot = self.plan.index(stage);
+        let span = match stage.side() {
+            _ if !stage.declaration().row.has_positions() => self.spans.last(),
+            Side::Source => self.spans.first(),
+            Side::Target => self.spans.iter().find(|span| position < span.segment.first + span.rows),
+        };
+        let segment = &span.expect("the position is one of the trace's").segment;
+        let (all, rows) = (segment.stage(slot), self.plan.rows(stage, segment.new));
+        let first = match stage.side() {
+            Side::Target if stage.declaration().row.has_positions() => segment.first,
+            _ => 0,
+        };
+        let width = all.len() / rows;
+        &all[(position - first) * width..][..width]
     }
 
     /// The spans that hold the first `rows` positions, for a pass that goes on behind them.
@@ -199,27 +250,51 @@ impl<F: Float> Trace<F> {
     /// further on, and would then be wrong without a word.
     pub(crate) fn check_finite(&self) -> Result<(), Error> {
         let Some(last) = self.spans.last() else { return Ok(()) };
-        let Segment { first, rows, keys, .. } = *last.segment;
-        for (slot, stage) in self.stages().iter().enumerate() {
+        let Segment { first, new, .. } = *last.segment;
+        for (slot, &stage) in self.stages().iter().enumerate() {
             let cells = last.segment.stage(slot);
-            let width = cells.len() / rows;
-            let hidden = |i: usize| stage.kind == Kind::Scores && i % keys > first + i / width;
-            let bad = cells.iter().enumerate().find(|(i, x)| !x.is_finite() && !hidden(*i));
-            if let Some((i, value)) = bad {
+            let rows = self.plan.rows(stage, new);
+            let (width, groups) = (cells.len() / rows.max(1), self.plan.groups(stage));
+            let first = if stage.side() == Side::Target { first } else { 0 };
+            let is_hidden = |i: usize| {
+                let (t, s) = (first + i / width, i % (width / groups));
+                is_scores(stage) && (self.masked || !self.sees(stage, t, s))
+            };
+            let is_fine = |i: usize| cells[i].is_finite() || (cells[i] == F::NEG_INFINITY && is_hidden(i));
+            if let Some(i) = (0..cells.len()).find(|&i| !is_fine(i)) {
                 return Err(Error::NotFinite {
                     what: format!("stage {}", stage.name()),
                     position: first + i / width,
-                    value: value.to_f64(),
+                    value: cells[i].to_f64(),
                 });
             }
         }
         Ok(())
     }
+
+    /// Whether the model itself lets the query at `t` see the key at `s`.
+    fn sees(&self, stage: Stage, t: usize, s: usize) -> bool {
+        let config = self.plan.config();
+        if stage.kind == Kind::CrossScores {
+            return true;
+        }
+        let keys = s.max(t) + 1;
+        let sight = Sight::<F> {
+            causal: config.is_causal(stage.tower),
+            window: config.window,
+            ..Sight::all(keys, keys)
+        };
+        sight.range(t).contains(&s)
+    }
+}
+
+fn is_scores(stage: Stage) -> bool {
+    matches!(stage.kind, Kind::Scores | Kind::CrossScores)
 }
 
 /// What stands in a cell that the mask hides.
 pub(crate) fn hidden<F: Float>(stage: Stage) -> F {
-    if stage.kind == Kind::Scores {
+    if is_scores(stage) {
         F::NEG_INFINITY
     } else {
         F::ZERO

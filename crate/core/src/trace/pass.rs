@@ -4,7 +4,7 @@ use super::plan::Plan;
 use super::segment::{Segment, Span};
 use crate::error::Error;
 use crate::num::Float;
-use crate::stage::Stage;
+use crate::stage::{Input, Lengths, Stage};
 
 /// A forward pass over the positions `first..first + rows`.
 pub(crate) struct Pass<'a, F> {
@@ -15,33 +15,53 @@ pub(crate) struct Pass<'a, F> {
 }
 
 impl<'a, F: Float> Pass<'a, F> {
-    /// A pass over `rows` positions behind those that `past` holds already.
+    /// A pass over `rows` positions behind those that `past` holds already, with a source of this length.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn new(plan: &'a Plan, past: &'a [Span<F>], rows: usize) -> Result<Self, Error> {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        past: &'a [Span<F>],
+        rows: usize,
+        source: usize,
+    ) -> Result<Self, Error> {
         let first = past.iter().map(|span| span.rows).sum();
-        Ok(Pass { plan, past, segment: Segment::new(plan, first, rows, first + rows)?, next: 0 })
+        Ok(Pass { plan, past, segment: Segment::new(plan, first, rows, source)?, next: 0 })
     }
 
     /// Computes `stage`, which must be the plan's next one: `compute` reads what came before and fills the
     /// stage's new rows.
     pub(crate) fn step(&mut self, stage: Stage, compute: impl FnOnce(&Earlier<'_, F>, &mut [F])) {
+        let infallible = self.try_step(stage, |earlier, out| {
+            compute(earlier, out);
+            Ok(())
+        });
+        debug_assert!(infallible.is_ok());
+    }
+
+    /// As [`step`](Self::step), where computing may be refused.
+    ///
+    /// # Errors
+    /// What `compute` refuses.
+    pub(crate) fn try_step(
+        &mut self,
+        stage: Stage,
+        compute: impl FnOnce(&Earlier<'_, F>, &mut [F]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         assert_eq!(self.plan.stages()[self.next], stage, "stages run in the order of the plan");
+        let (first, keys) = (self.segment.first, self.segment.keys);
         let (offsets, data, out) = self.segment.split(self.next);
-        let earlier = Earlier { plan: self.plan, past: self.past, done: self.next, offsets, data };
-        compute(&earlier, out);
+        let plan = self.plan;
+        compute(&Earlier { plan, past: self.past, stage, offsets, data, first, keys }, out)?;
         self.next += 1;
+        Ok(())
     }
 
-    /// The position of the first row that this pass computes.
-    pub(crate) fn first(&self) -> usize {
-        self.segment.first
-    }
-
-    /// How many keys a row of scores has room for.
-    pub(crate) fn keys(&self) -> usize {
-        self.segment.keys
+    /// As [`step`](Self::step), for a stage that not every plan has.
+    pub(crate) fn step_if_planned(&mut self, stage: Stage, compute: impl FnOnce(&Earlier<'_, F>, &mut [F])) {
+        if self.plan.has(stage) {
+            self.step(stage, compute);
+        }
     }
 
     /// What the pass wrote, once every stage is there.
@@ -51,32 +71,51 @@ impl<'a, F: Float> Pass<'a, F> {
     }
 }
 
-/// The stages that are finished.
+/// The stages that are finished, as the one that is being computed reads them.
 pub(crate) struct Earlier<'a, F> {
     plan: &'a Plan,
     past: &'a [Span<F>],
-    done: usize,
+    stage: Stage,
     offsets: &'a [usize],
     data: &'a [F],
+    first: usize,
+    keys: Lengths,
 }
 
 impl<'a, F: Float> Earlier<'a, F> {
-    /// The rows of a stage that this pass computed.
-    pub(crate) fn rows(&self, stage: Stage) -> &'a [F] {
-        let slot = self.slot(stage);
-        &self.data[self.offsets[slot]..self.offsets[slot + 1]]
+    /// The rows of an input that this pass computed.
+    pub(crate) fn rows(&self, input: &Input) -> &'a [F] {
+        self.maybe(input).expect("a layer reads what its plan has")
     }
 
-    /// All rows of a stage from position 0 on, in runs that stand together in memory; the last run is the one
+    /// The rows of an input that this pass computed, where the plan has it.
+    pub(crate) fn maybe(&self, input: &Input) -> Option<&'a [F]> {
+        self.plan.source(self.stage, input).map(|stage| self.own(stage))
+    }
+
+    /// All rows of an input from position 0 on, in runs that stand together in memory; the last run is the one
     /// that this pass computed.
-    pub(crate) fn runs(&self, stage: Stage) -> impl Iterator<Item = &'a [F]> + '_ {
-        let slot = self.slot(stage);
-        self.past.iter().map(move |span| span.stage(slot)).chain([self.rows(stage)])
+    pub(crate) fn runs(&self, input: &Input) -> impl Iterator<Item = &'a [F]> + '_ {
+        let stage = self.plan.source(self.stage, input).expect("a layer reads what its plan has");
+        self.past.iter().map(move |span| span.stage(self.plan, stage)).chain([self.own(stage)])
     }
 
-    fn slot(&self, stage: Stage) -> usize {
+    /// The position of the first row that is being computed.
+    pub(crate) fn first(&self) -> usize {
+        match self.stage.side() {
+            crate::stage::Side::Target => self.first,
+            crate::stage::Side::Source => 0,
+        }
+    }
+
+    /// How many positions there are to this pass, the earlier ones included.
+    pub(crate) fn lengths(&self) -> Lengths {
+        self.keys
+    }
+
+    fn own(&self, stage: Stage) -> &'a [F] {
         let slot = self.plan.index(stage);
-        assert!(slot < self.done, "a stage reads earlier ones only");
-        slot
+        assert!(slot < self.plan.index(self.stage), "a stage reads earlier ones only");
+        &self.data[self.offsets[slot]..self.offsets[slot + 1]]
     }
 }

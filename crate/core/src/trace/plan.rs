@@ -1,9 +1,9 @@
 //! Which stages a pass has, and the shape of each.
 
-use crate::config::Config;
+use crate::config::{Config, Position};
 use crate::error::Error;
 use crate::memory::reserved;
-use crate::stage::{Kind, Row, Stage, DECLARATIONS};
+use crate::stage::{Kind, Lengths, Row, Side, Stage, Tower, DECLARATIONS};
 use alloc::{format, vec, vec::Vec};
 
 /// How many kinds of stages there are.
@@ -12,69 +12,58 @@ const KINDS: usize = DECLARATIONS.len();
 /// What a pass starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Token ids, through the embedding table.
+    /// Token ids, through the embedding tables.
     Tokens,
     /// Rows of the residual stream, given by the caller as `positioned`.
     Rows,
+    /// Such rows for the decoder, and rows in place of what leaves the encoder.
+    Memory,
 }
 
 /// The stages of one kind of pass of one model, in execution order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     start: Start,
+    config: Config,
     stages: Vec<Stage>,
-    n_vocab: usize,
-    n_model: usize,
-    n_heads: usize,
-    n_hidden: usize,
-    n_blocks: usize,
-    /// How many stages a block has.
-    per_block: usize,
-    /// The first place of each kind; all blocks have the same stages.
+    towers: Vec<Places>,
+}
+
+/// Where the stages of one tower stand: all its blocks have the same ones.
+#[derive(Clone, Debug, PartialEq)]
+struct Places {
+    tower: Tower,
     firsts: [Option<usize>; KINDS],
+    per_block: usize,
 }
 
 impl Plan {
     /// The plan of a model.
     ///
     /// # Errors
-    /// What [`Config::validate`] refuses, and [`Error::OutOfMemory`].
+    /// What [`Config::validate`] refuses, [`Error::InvalidOption`] for memory without an encoder-decoder, and
+    /// [`Error::OutOfMemory`].
     pub fn new(config: &Config, start: Start) -> Result<Self, Error> {
         config.validate()?;
-        let has = |kind| match kind {
-            Kind::Embedding | Kind::Position => start == Start::Tokens,
-            Kind::FinalNormalized => config.final_norm,
-            Kind::Logits | Kind::Probabilities => config.n_vocab > 0,
-            _ => true,
-        };
-        let whole = |before: fn(Kind) -> bool, block| {
-            DECLARATIONS
-                .iter()
-                .filter(move |d| !d.per_block && before(d.kind) && has(d.kind))
-                .map(move |d| Stage::new(d.kind, block))
-        };
-        let most = config.n_blocks as f64 * DECLARATIONS.len() as f64 + DECLARATIONS.len() as f64;
-        let mut stages: Vec<Stage> = reserved(&format!("the stages of {} blocks", config.n_blocks), most)?;
-        stages.extend(whole(|kind| kind <= Kind::Positioned, 0));
-        for n in 0..config.n_blocks {
-            stages.extend(DECLARATIONS.iter().filter(|d| d.per_block).map(|d| Stage::new(d.kind, n)));
+        if start == Start::Memory && config.encoder.is_none() {
+            return Err(Error::InvalidOption {
+                option: "memory".into(),
+                value: "rows".into(),
+                reason: "only an encoder-decoder has a memory".into(),
+                nearest: vec![],
+            });
         }
-        stages.extend(whole(|kind| kind > Kind::Positioned, config.n_blocks));
-        let mut firsts = [None; KINDS];
-        for (slot, stage) in stages.iter().enumerate() {
-            firsts[stage.kind as usize].get_or_insert(slot);
+        let towers = config.towers().iter().copied();
+        let towers: Vec<Tower> =
+            towers.filter(|&tower| start != Start::Memory || tower != Tower::Encoder).collect();
+        let blocks: usize = towers.iter().map(|&tower| config.blocks_of(tower)).sum();
+        let most = (blocks as f64 + towers.len() as f64) * KINDS as f64;
+        let mut stages: Vec<Stage> = reserved(&format!("the stages of {blocks} blocks"), most)?;
+        let mut places = Vec::new();
+        for tower in towers {
+            places.push(list_tower(config, start, tower, &mut stages));
         }
-        Ok(Plan {
-            firsts,
-            start,
-            stages,
-            n_vocab: config.n_vocab,
-            n_model: config.n_model,
-            n_heads: config.n_heads,
-            n_hidden: config.n_hidden,
-            n_blocks: config.n_blocks,
-            per_block: DECLARATIONS.iter().filter(|d| d.per_block).count(),
-        })
+        Ok(Plan { start, config: config.clone(), stages, towers: places })
     }
 
     /// What the pass starts from.
@@ -82,41 +71,73 @@ impl Plan {
         self.start
     }
 
+    /// What was chosen about the model.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The stages in execution order.
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
-    /// The size of each axis of a stage, outermost first, for a trace of this many rows.
-    pub fn shape(&self, stage: Stage, rows: usize) -> Vec<usize> {
-        let head_width = self.n_model / self.n_heads;
-        match stage.declaration().row {
-            Row::Model => vec![rows, self.n_model],
-            Row::Heads => vec![self.n_heads, rows, head_width],
-            Row::Keys => vec![self.n_heads, rows, rows],
-            Row::Units => vec![rows, self.n_hidden],
-            Row::Vocabulary => vec![rows, self.n_vocab],
+    /// The size of each axis of a stage, outermost first.
+    pub fn shape(&self, stage: Stage, lengths: Lengths) -> Vec<usize> {
+        let rows = self.rows(stage, lengths);
+        let row = stage.declaration().row;
+        let inner = self.inner(stage, lengths) as usize;
+        match row {
+            Row::OfExperts => vec![inner],
+            Row::Single => vec![],
+            _ if row.axes().len() == 3 => vec![self.groups(stage), rows, inner],
+            _ => vec![rows, inner],
         }
     }
 
-    /// How many numbers a stage has for one position, where this many keys can be seen.
-    pub(crate) fn row_width(&self, stage: Stage, keys: usize) -> f64 {
-        match stage.declaration().row {
-            Row::Model | Row::Heads => self.n_model as f64,
-            Row::Keys => self.n_heads as f64 * keys as f64,
-            Row::Units => self.n_hidden as f64,
-            Row::Vocabulary => self.n_vocab as f64,
+    /// How many rows a stage has: one for each position, or one in all.
+    pub(crate) fn rows(&self, stage: Stage, lengths: Lengths) -> usize {
+        match stage.side() {
+            _ if !stage.declaration().row.has_positions() => 1,
+            Side::Target => lengths.target,
+            Side::Source => lengths.source,
         }
     }
 
-    pub(crate) fn n_heads(&self) -> usize {
-        self.n_heads
+    /// In how many groups a row of a stage is divided: heads or experts, or one.
+    pub(crate) fn groups(&self, stage: Stage) -> usize {
+        match stage.declaration().row {
+            Row::Heads | Row::Keys | Row::MemoryKeys => self.config.n_heads,
+            Row::KeyHeads => self.config.n_key_value_heads(),
+            Row::ExpertUnits | Row::ExpertRows => self.config.feed_forward.experts().map_or(1, |e| e.experts),
+            _ => 1,
+        }
+    }
+
+    /// How many numbers one group of a row has.
+    fn inner(&self, stage: Stage, lengths: Lengths) -> f64 {
+        let experts = self.config.feed_forward.experts();
+        let size = match stage.declaration().row {
+            Row::Model | Row::ExpertRows => self.config.n_model,
+            Row::Heads | Row::KeyHeads => self.config.head_width(),
+            Row::Keys if stage.side() == Side::Target => lengths.target,
+            Row::Keys | Row::MemoryKeys => lengths.source,
+            Row::Units | Row::ExpertUnits => self.config.n_hidden,
+            Row::Vocabulary => self.config.vocabulary_of(stage.tower),
+            Row::Experts | Row::OfExperts => experts.map_or(0, |e| e.experts),
+            Row::Choices => experts.map_or(0, |e| e.selected),
+            Row::Single => 1,
+        };
+        size as f64
+    }
+
+    /// How many numbers a row of a stage has, where this many keys can be seen.
+    pub(crate) fn row_width(&self, stage: Stage, keys: Lengths) -> f64 {
+        self.groups(stage) as f64 * self.inner(stage, keys)
     }
 
     /// Whether the pass has a stage.
     pub fn has(&self, stage: Stage) -> bool {
-        let first = self.firsts[stage.kind as usize];
-        first.is_some_and(|slot| !self.stages[slot].declaration().per_block || stage.block < self.n_blocks)
+        self.slot(stage).is_some()
     }
 
     /// The place of a stage in the execution order.
@@ -124,18 +145,80 @@ impl Plan {
     /// # Panics
     /// When the plan does not have it: a layer asks for stages of its own plan only.
     pub(crate) fn index(&self, stage: Stage) -> usize {
-        let first = self.firsts[stage.kind as usize].expect("a layer asks for stages of its own plan only");
-        let blocks = if stage.declaration().per_block { stage.block } else { 0 };
-        first + blocks * self.per_block
+        self.slot(stage).expect("a layer asks for stages of its own plan only")
     }
 
-    /// D, the width of the residual stream.
-    pub fn n_model(&self) -> usize {
-        self.n_model
+    fn slot(&self, stage: Stage) -> Option<usize> {
+        let places = self.towers.iter().find(|places| places.tower == stage.tower)?;
+        let first = places.firsts[stage.kind as usize]?;
+        if !stage.declaration().per_block {
+            return Some(first);
+        }
+        (stage.block < self.config.blocks_of(stage.tower)).then(|| first + stage.block * places.per_block)
     }
+}
 
-    /// How many blocks there are.
-    pub fn n_blocks(&self) -> usize {
-        self.n_blocks
+/// Lists the stages of one tower.
+fn list_tower(config: &Config, start: Start, tower: Tower, stages: &mut Vec<Stage>) -> Places {
+    let blocks = config.blocks_of(tower);
+    let kinds = |per_block: bool| {
+        DECLARATIONS.iter().filter(move |d| d.per_block == per_block && has(config, start, tower, d.kind))
+    };
+    let begin = stages.len();
+    stages.extend(kinds(false).filter(|d| d.kind <= Kind::Positioned).map(|d| Stage::of(tower, d.kind, 0)));
+    for n in 0..blocks {
+        stages.extend(kinds(true).map(|d| Stage::of(tower, d.kind, n)));
+    }
+    stages
+        .extend(kinds(false).filter(|d| d.kind > Kind::Positioned).map(|d| Stage::of(tower, d.kind, blocks)));
+    let mut firsts = [None; KINDS];
+    for (slot, stage) in stages.iter().enumerate().skip(begin) {
+        firsts[stage.kind as usize].get_or_insert(slot);
+    }
+    Places { tower, firsts, per_block: kinds(true).count() }
+}
+
+/// Whether a tower has stages of a kind.
+fn has(config: &Config, start: Start, tower: Tower, kind: Kind) -> bool {
+    let experts = config.feed_forward.experts();
+    let is_gated = config.feed_forward.is_gated();
+    match kind {
+        Kind::Memory => start == Start::Memory && tower == Tower::Decoder,
+        Kind::Embedding => start == Start::Tokens,
+        Kind::EmbeddingNormalized => start == Start::Tokens && config.embedding_norm,
+        Kind::Position => {
+            start == Start::Tokens && matches!(config.position, Position::Sinusoidal | Position::Learned)
+        }
+        Kind::AttentionNormalized | Kind::FeedForwardNormalized => config.is_pre_norm(),
+        Kind::AttentionResidual | Kind::FeedForwardResidual => config.is_post_norm(),
+        Kind::QueryRotated | Kind::KeyRotated => matches!(config.position, Position::Rotary(_)),
+        Kind::CrossNormalized => tower == Tower::Decoder && config.is_pre_norm(),
+        Kind::CrossResidual => tower == Tower::Decoder && config.is_post_norm(),
+        Kind::CrossQuery
+        | Kind::CrossKey
+        | Kind::CrossValue
+        | Kind::CrossScores
+        | Kind::CrossWeights
+        | Kind::CrossMixed
+        | Kind::CrossOutput
+        | Kind::AfterCrossAttention => tower == Tower::Decoder,
+        Kind::Pre | Kind::Activated => experts.is_none(),
+        Kind::Gate => experts.is_none() && is_gated,
+        Kind::RouterNoise => experts.is_some_and(|e| e.noise != 0.0),
+        Kind::ExpertGate => experts.is_some() && is_gated,
+        Kind::Overflow => experts.is_some_and(|e| e.capacity.is_some()),
+        Kind::RouterLogits
+        | Kind::Router
+        | Kind::Selected
+        | Kind::Gates
+        | Kind::ExpertPre
+        | Kind::ExpertActivated
+        | Kind::ExpertOutput
+        | Kind::Importance
+        | Kind::ImportanceVariation
+        | Kind::Load => experts.is_some(),
+        Kind::FinalNormalized => config.final_norm,
+        Kind::Logits | Kind::Probabilities => config.n_vocab > 0 && tower != Tower::Encoder,
+        _ => true,
     }
 }

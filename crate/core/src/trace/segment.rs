@@ -4,6 +4,7 @@ use super::plan::Plan;
 use crate::error::Error;
 use crate::memory::{reserved, zeroed};
 use crate::num::Float;
+use crate::stage::{Lengths, Side, Stage};
 use alloc::{format, sync::Arc, vec::Vec};
 
 /// The rows `first..first + rows` of every stage of a plan.
@@ -13,22 +14,25 @@ use alloc::{format, sync::Arc, vec::Vec};
 #[derive(Debug)]
 pub(crate) struct Segment<F> {
     pub first: usize,
-    pub rows: usize,
+    /// How many positions of the prompt, and of the source: all of it in a trace's first segment, none in later ones.
+    pub new: Lengths,
     /// How many keys a row of scores has room for; the mask hides all later ones.
-    pub keys: usize,
+    pub keys: Lengths,
     /// Where each stage begins, and where the last one ends.
     pub offsets: Vec<usize>,
     data: Vec<F>,
 }
 
 impl<F: Float> Segment<F> {
-    /// Room for these rows.
+    /// Room for these rows of a prompt, and for a source of this length.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
-    pub(crate) fn new(plan: &Plan, first: usize, rows: usize, keys: usize) -> Result<Self, Error> {
+    pub(crate) fn new(plan: &Plan, first: usize, rows: usize, source: usize) -> Result<Self, Error> {
+        let new = Lengths { target: rows, source: if first == 0 { source } else { 0 } };
+        let keys = Lengths { target: first + rows, source };
         // In f64, because lengths multiply: an overflow must be a refusal.
-        let cells = |stage| rows as f64 * plan.row_width(stage, keys);
+        let cells = |stage| plan.rows(stage, new) as f64 * plan.row_width(stage, keys);
         let what = format!("the trace of {rows} rows");
         let data = zeroed(&what, plan.stages().iter().map(|&stage| cells(stage)).sum())?;
         let mut offsets = reserved(&what, plan.stages().len() as f64 + 1.0)?;
@@ -39,7 +43,7 @@ impl<F: Float> Segment<F> {
             end += cells(stage) as usize;
             offsets.push(end);
         }
-        Ok(Segment { first, rows, keys, offsets, data })
+        Ok(Segment { first, new, keys, offsets, data })
     }
 
     /// Where stages begin, all earlier stages, and the room of the one at `slot`.
@@ -78,17 +82,15 @@ impl<F> Clone for Span<F> {
 }
 
 impl<F: Float> Span<F> {
-    /// This span's rows of the stage at `slot`.
-    pub(crate) fn stage(&self, slot: usize) -> &[F] {
-        let all = self.segment.stage(slot);
-        &all[..all.len() / self.segment.rows * self.rows]
-    }
-
-    /// One row of the stage at `slot`, by its position in the trace.
-    pub(crate) fn row(&self, slot: usize, position: usize) -> &[F] {
-        let all = self.segment.stage(slot);
-        let width = all.len() / self.segment.rows;
-        let row = position - self.segment.first;
-        &all[row * width..(row + 1) * width]
+    /// This span's rows of a stage. A stage of the whole prompt has one row in each segment, which is of its whole.
+    pub(crate) fn stage(&self, plan: &Plan, stage: Stage) -> &[F] {
+        let all = self.segment.stage(plan.index(stage));
+        let rows = plan.rows(stage, self.segment.new);
+        match stage.side() {
+            Side::Target if stage.declaration().row.has_positions() && self.rows < rows => {
+                &all[..all.len() / rows * self.rows]
+            }
+            _ => all,
+        }
     }
 }

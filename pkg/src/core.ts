@@ -1,0 +1,105 @@
+/** What every model is made of: its options, its parameters, and passes through it. */
+
+import { calling, GlassformerError, inWords, short } from "./errors.js";
+import type { Model } from "./generated/glassformer_wasm.js";
+import type { Parameter } from "./glassformer.js";
+import { Handle } from "./lifetime.js";
+import { lastOf, type PromptMasks } from "./masks.js";
+import { filledIn, readSeeded } from "./options.js";
+import { axesOf, readParameter } from "./parameters.js";
+import { type ModelName, type Options, Plan, type Start, withoutTower } from "./plan.js";
+import { lend } from "./random.js";
+import { Recording } from "./recording.js";
+import { Tensor } from "./tensor.js";
+import { wasm } from "./wasm.js";
+
+export class Core {
+  readonly model: ModelName;
+  readonly options: Readonly<Options>;
+  /** The parameters that were set, in the order they were first set. */
+  readonly set = new Set<string>();
+  readonly #handle: Handle<Model>;
+  readonly #plans = new Map<Start, Plan>();
+  readonly #parameters: ReadonlyMap<string, Parameter>;
+
+  constructor(name: ModelName, options: unknown) {
+    const { given, stream } = readSeeded(name, options);
+    // Only now, so that bad options are told apart from a module that is not ready.
+    const { Model } = wasm();
+    const position = stream?.position();
+    const model =
+      stream === undefined
+        ? calling(() => new Model(given))
+        : lend(stream, (generator) => Model.drawn_from(given, generator));
+    this.model = name;
+    this.#handle = new Handle(model, "models");
+    const list = calling(() => model.parameters()) as Parameter[];
+    this.#parameters = new Map(list.map((parameter) => [parameter.name, parameter]));
+    this.options = filledIn(calling(() => model.options()) as Options, position);
+  }
+
+  /** Refuses a model that was freed. */
+  check(): void {
+    this.#handle.get();
+  }
+
+  get parameters(): Parameter[] {
+    this.check();
+    return [...this.#parameters.values()];
+  }
+
+  parameter(name: unknown): Tensor {
+    const own = this.find(name);
+    const data = calling(() => {
+      const out = new (this.options.dtype === "float64" ? Float64Array : Float32Array)(own.count);
+      this.#handle.get().parameter_into(own.name, out);
+      return out;
+    });
+    return new Tensor(data, own.shape, axesOf(own));
+  }
+
+  setParameter(name: unknown, values: unknown): void {
+    const own = this.find(name);
+    const flat = readParameter(own, values);
+    // Asked for after the values were read: reading them may have run anything.
+    calling(() => this.#handle.get().set_parameter(own.name, flat));
+    this.set.add(own.name);
+  }
+
+  /** The parameter of a name; an unknown one is refused with those close to it. */
+  find(name: unknown): Parameter {
+    this.check();
+    const known = typeof name === "string" ? this.#parameters : undefined;
+    const own = known?.get(name as string) ?? known?.get(withoutTower(this.model, name as string));
+    if (own !== undefined) return own;
+    const given = typeof name === "string" ? short(name) : inWords(name);
+    const nearest =
+      typeof name === "string" ? wasm().nearest_names(short(name), [...this.#parameters.keys()]) : [];
+    const hint = nearest.length > 0 ? `; did you mean ${nearest.join(" or ")}?` : "";
+    const message = `there is no parameter ${JSON.stringify(given)} in this model${hint}`;
+    throw new GlassformerError("unknown_parameter", message, { parameter: given, nearest });
+  }
+
+  /** A pass through the model: ids or flat rows of the prompt and, where the model has one, of the source. */
+  pass(start: Start, source: Float64Array | undefined, target: Float64Array, masks: PromptMasks): Recording {
+    const trace = calling(() => this.#handle.get().respond(start, source, target, masks));
+    const idsOf = (numbers: Float64Array | undefined) =>
+      Object.freeze(start === "tokens" ? Array.from(numbers ?? []) : []);
+    const { rows: length, source_rows: sourceLength } = trace;
+    const [tokens, masked] = [idsOf(target), Object.keys(masks).length > 0];
+    const prompt = { tokens, source: idsOf(source), length, sourceLength, masked };
+    return new Recording(this.#plan(start), { ...prompt, last: lastOf(masks, length) }, trace);
+  }
+
+  free(): void {
+    this.#handle.free();
+  }
+
+  #plan(start: Start): Plan {
+    const known = this.#plans.get(start);
+    if (known !== undefined) return known;
+    const plan = new Plan(this.model, this.options, start);
+    this.#plans.set(start, plan);
+    return plan;
+  }
+}
