@@ -69,12 +69,12 @@ export class Core {
   /** The parameter of a name; an unknown one is refused with those close to it. */
   find(name: unknown): Parameter {
     this.check();
-    const known = typeof name === "string" ? this.#parameters : undefined;
-    const own = known?.get(name as string) ?? known?.get(withoutTower(this.model, name as string));
+    const bare = withoutTower(this.model, name);
+    const own = typeof bare === "string" ? this.#parameters.get(bare) : undefined;
     if (own !== undefined) return own;
     const given = typeof name === "string" ? short(name) : inWords(name);
     const nearest =
-      typeof name === "string" ? wasm().nearest_names(short(name), [...this.#parameters.keys()]) : [];
+      typeof bare === "string" ? wasm().nearest_names(short(bare), [...this.#parameters.keys()]) : [];
     const hint = nearest.length > 0 ? `; did you mean ${nearest.join(" or ")}?` : "";
     const message = `there is no parameter ${JSON.stringify(given)} in this model${hint}`;
     throw new GlassformerError("unknown_parameter", message, { parameter: given, nearest });

@@ -122,7 +122,8 @@ export class Plan {
     const slot = this.find(name);
     if (slot !== undefined) return slot;
     // No more of a name is looked at than a message shows.
-    const nearest = typeof name === "string" ? wasm().nearest_names(short(name), this.#namesLike(name)) : [];
+    const own = withoutTower(this.model, name);
+    const nearest = typeof own === "string" ? wasm().nearest_names(short(own), this.#namesLike(own)) : [];
     const hint = nearest.length > 0 ? `; did you mean ${nearest.join(" or ")}?` : "";
     const message = `there is no stage ${inWords(name)} in this trace${hint}`;
     throw new GlassformerError("unknown_stage", message, {
