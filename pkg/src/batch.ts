@@ -20,7 +20,8 @@ export class BatchTrace {
 
   /** Not for users: models and `BatchTrace.fromPlain` make traces. */
   constructor(recordings: readonly Recording[], padding: PaddingSide) {
-    if (!Array.isArray(recordings) || !recordings.every((recording) => recording instanceof Recording)) {
+    const isMade = Array.isArray(recordings) && recordings.length > 0;
+    if (!isMade || !recordings.every((recording) => recording instanceof Recording)) {
       const reason = "traces are made by respondTo and BatchTrace.fromPlain";
       throw invalidOption("trace", inWords(recordings), reason);
     }

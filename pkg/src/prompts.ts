@@ -47,6 +47,9 @@ function flatOf({ what }: Side, ids: unknown): unknown {
 }
 
 function batch(numbers: Float64Array[], width = 1): Prompts {
+  if (numbers.length === 0) {
+    throw new GlassformerError("empty_prompt", "the batch is empty; it needs at least one prompt");
+  }
   return { batched: true, numbers, lengths: numbers.map((flat) => flat.length / width) };
 }
 

@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { BatchTrace, CausalLanguageModel, GlassformerError, randomStream, Trace } from "glassformer";
+import {
+  BatchTrace,
+  CausalLanguageModel,
+  EncoderDecoderModel,
+  EncoderModel,
+  GlassformerError,
+  memory,
+  randomStream,
+  Trace,
+} from "glassformer";
 
 const NAMES = [
   ...Object.keys(new CausalLanguageModel({ nVocab: 2 }).options),
@@ -221,4 +230,129 @@ test("anything at all is a trace to read, or refused", () => {
     }),
     { numRuns: 3000 },
   );
+});
+
+/** Options of the family, most of which can stand together. */
+const family = fc.record(
+  {
+    nVocab: fc.constant(7),
+    nModel: fc.constantFrom(4, 8),
+    headWidth: small(1, 4),
+    nKeyValueHeads: small(1, 2),
+    norm: fc.constantFrom("layer", "rms", "none"),
+    normPlacement: fc.constantFrom("pre", "post"),
+    normAffine: fc.boolean(),
+    residual: fc.boolean(),
+    parallel: fc.boolean(),
+    position: fc.constantFrom("sinusoidal", "learned", "rotary", "alibi", "none"),
+    feedForward: fc.oneof(
+      fc.constantFrom("dense", "glu", "swiglu", "geglu"),
+      fc.record(
+        {
+          experts: small(1, 4),
+          selected: small(1, 3),
+          expert: fc.constantFrom("dense", "swiglu"),
+          capacity: small(1, 4),
+          overflow: fc.constantFrom("drop", "reroute", "error"),
+          noise: fc.constantFrom(0, 0.1),
+        },
+        { requiredKeys: ["experts", "selected"] },
+      ),
+    ),
+    mask: fc.constantFrom("causal", "none"),
+    window: small(1, 4),
+    bias: fc.oneof(fc.boolean(), fc.record({ attention: fc.constantFrom(true, "qkv"), head: fc.boolean() })),
+    tiedHead: fc.boolean(),
+    dtype: fc.constantFrom("float64", "float32"),
+    maxContext: fc.constant(8),
+  },
+  { requiredKeys: ["nVocab", "maxContext"] },
+);
+const parts = fc.array(
+  fc.tuple(fc.constantFrom("feedForward", "rotary", "alibiSlopes", "bias", "words", "sourceWords"), anything),
+  { maxLength: 1 },
+);
+const ids = fc.array(small(0, 6), { minLength: 1, maxLength: 6 });
+const grid = (rows, columns) =>
+  fc.array(
+    fc.array(fc.oneof(fc.boolean(), fc.constantFrom(0, 1, -0.5, Number.NEGATIVE_INFINITY)), {
+      minLength: columns,
+      maxLength: columns,
+    }),
+    { minLength: rows, maxLength: rows },
+  );
+const mask = fc.oneof(
+  grid(3, 3),
+  grid(6, 6),
+  fc.array(fc.boolean(), { maxLength: 6 }),
+  fc.array(small(-1, 7), { maxLength: 3 }),
+  anything,
+);
+const masks = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record(
+      { attention: mask, padding: mask, memory: mask, sourcePadding: mask },
+      { requiredKeys: [] },
+    ),
+  },
+  anything,
+);
+
+test("models of the family answer any prompts and masks, alone and in batches, or refuse them", () => {
+  const counts = { models: 0, traces: 0, batches: 0 };
+  const { liveTraces, liveModels } = memory();
+  const kinds = fc.constantFrom(CausalLanguageModel, EncoderModel, EncoderDecoderModel);
+  fc.assert(
+    fc.property(
+      kinds,
+      family,
+      parts,
+      fc.array(ids, { minLength: 1, maxLength: 3 }),
+      masks,
+      anything,
+      (Model, base, more, prompts, given, side) => {
+        const options = { ...base, ...Object.fromEntries(more.map(([name, value]) => [name, real(value)])) };
+        const model = attempt(() => new Model(options));
+        if (model === undefined) return;
+        counts.models += 1;
+        const ask = (target, call) => {
+          const source = Array.isArray(target[0]) ? [...target].reverse() : [0, 1, 2];
+          const answer = () =>
+            Model === EncoderDecoderModel
+              ? model.respondTo(source, target, call)
+              : model.respondTo(target, call);
+          return attempt(answer);
+        };
+        for (const target of [prompts, prompts[0]]) {
+          const call = { masks: real(given), padding: real(side) };
+          for (const trace of [
+            ask(target, call),
+            ask(target, { masks: real(given) }),
+            ask(target, { padding: "left" }),
+          ]) {
+            if (trace === undefined) continue;
+            const isBatch = Array.isArray(target[0]);
+            assert.ok(trace instanceof (isBatch ? BatchTrace : Trace));
+            counts[isBatch ? "batches" : "traces"] += 1;
+            const Form = isBatch ? BatchTrace : Trace;
+            const copy = Form.fromPlain(structuredClone(trace.toPlain()));
+            for (const stage of trace.stages) assert.deepEqual(copy.get(stage), trace.get(stage));
+            for (const { value } of trace.toRows()) {
+              assert.ok(Number.isFinite(value) || value === Number.NEGATIVE_INFINITY);
+            }
+            trace.free();
+            copy.free();
+          }
+        }
+        model.free();
+      },
+    ),
+    { numRuns: 1500 },
+  );
+  assert.ok(
+    Object.values(counts).every((n) => n > 100),
+    JSON.stringify(counts),
+  );
+  assert.deepEqual([memory().liveTraces, memory().liveModels], [liveTraces, liveModels]);
 });

@@ -290,7 +290,7 @@ test("arguments that run code of their own are refused with what they threw", ()
     for (const call of [
       () => model.respondTo(value, target),
       () => model.respondTo(source, value),
-      () => model.respondTo(source, target, value),
+      () => model.respondTo(source, target, { masks: { memory: value } }),
       () => model.respondToRows(value),
       () => model.respondToRows({ source: value, target: value }),
       () => model.respondToRows({ memory: value, target: value }),
