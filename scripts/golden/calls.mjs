@@ -93,6 +93,7 @@ export function runCall(glass, call, tensors, dtype, results, report) {
   const Type = dtype === "float32" ? Float32Array : Float64Array;
   const given = args.map((argument) => resolve(argument, tensors, results, Type));
   if (options !== undefined) given.push(resolve(options, tensors, results, Type));
+  if (glass.math[fn] === undefined) throw new Error(`math has no function ${fn}`);
   const result = glass.math[fn](...given);
   if (id !== undefined) results.set(id, result);
   const first = tensorArgument(args[0], tensors, results);

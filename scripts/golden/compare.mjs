@@ -66,18 +66,6 @@ function cellsOf(shape, visit) {
   }
 }
 
-/** The mean over heads of H,T,S. */
-function meanOfHeads({ data, shape, axes }) {
-  const [heads, ...rest] = shape;
-  const plane = data.length / heads;
-  const mean = Float64Array.from({ length: plane }, (_, i) => {
-    let sum = 0;
-    for (let h = 0; h < heads; h++) sum += data[h * plane + i];
-    return sum / heads;
-  });
-  return { data: mean, shape: rest, axes: axes.slice(1) };
-}
-
 /** T,E out of gates T,k: each at its expert's place, 0 elsewhere. */
 export function byExpert(gates, selected, experts) {
   const [rows, k] = gates.shape;
@@ -93,9 +81,8 @@ export function byExpert(gates, selected, experts) {
  * where the golden tensor has no such axis), `first` (the golden position of the prompt's first) and `length` (golden
  * positions of a row, for "flat").
  */
-export function compareStage(comparison, own, golden, expectation, place) {
+export function compareStage(comparison, source, golden, expectation, place) {
   const { stage, tensor, arrange, rows, nan, times = 1, columns } = expectation;
-  const source = arrange === "mean of heads" ? meanOfHeads(own) : own;
   const { batch, first, length } = place;
   const steps = strides(golden.shape);
   const allowed = rows && new Set(rows.map((row) => row.join()));
@@ -153,5 +140,27 @@ function checkSizes(source, golden, { arrange, tensor, columns }, { batch }) {
   const expected = (rank ?? source.shape.length) + (batch === null ? 0 : 1);
   if (golden.shape.length !== expected) {
     throw new Error(`${tensor} has ${golden.shape.length} axes, and the stage would fill ${expected}`);
+  }
+}
+
+/** Every cell of a prompt must stand in the batch's tensor to the bit, and NaN (or -1, of whole numbers) in all others. */
+export function checkBatch(stage, whole, prompts, isLeft) {
+  const size = whole.data.length / prompts.length;
+  const steps = strides(whole.shape.slice(1));
+  const empty = whole.data instanceof Int32Array ? -1 : Number.NaN;
+  for (const [b, own] of prompts.entries()) {
+    const expected = new Map();
+    const shift = own.shape.map((n, axis) => (isLeft ? whole.shape[axis + 1] - n : 0));
+    cellsOf(own.shape, (index, flat) => {
+      const at = index.reduce((sum, i, axis) => sum + (i + shift[axis]) * steps[axis], 0);
+      expected.set(at, own.data[flat]);
+    });
+    for (let at = 0; at < size; at++) {
+      const want = expected.has(at) ? expected.get(at) : empty;
+      if (Object.is(whole.data[b * size + at], want)) continue;
+      throw new Error(
+        `${stage} of the batch is not that of prompt ${b}: ${whole.data[b * size + at]} and ${want}`,
+      );
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Building the models of a recipe with the package, running them, and comparing their stages. */
 
-import { byExpert, compareStage } from "./compare.mjs";
+import { byExpert, checkBatch, compareStage } from "./compare.mjs";
 
 const CLASSES = {
   causal: "CausalLanguageModel",
@@ -104,9 +104,12 @@ export function runModel(glass, recipe, tensors, dtype, report) {
   for (const expectation of recipe.expect) {
     report(expectation, (comparison) => {
       const golden = tensors.get(expectation.tensor);
-      for (const [b, trace] of prompts.entries()) {
+      const own = prompts.map((trace) => stageOf(trace, expectation));
+      const isOneTensor = !single && expectation.arrange !== "by expert";
+      if (isOneTensor) checkBatch(expectation.stage, stageOf(whole, expectation), own, padding === "left");
+      for (const [b, tensor] of own.entries()) {
         const place = { batch: single ? null : b, first: first(b), length };
-        compareStage(comparison, stageOf(trace, expectation), golden, expectation, place);
+        compareStage(comparison, tensor, golden, expectation, place);
       }
     });
   }
@@ -122,8 +125,9 @@ export function runModel(glass, recipe, tensors, dtype, report) {
   model.free();
 }
 
-/** A stage of one prompt, with what its arrangement needs of other stages. */
+/** A stage of one prompt, or of the batch, with what its arrangement needs of other stages. */
 function stageOf(trace, { stage, arrange }) {
+  if (arrange === "mean of heads") return trace.averageWeights(stage);
   const tensor = trace.get(stage);
   if (arrange !== "by expert") return tensor;
   const branch = stage.slice(0, stage.lastIndexOf("."));
