@@ -1,7 +1,7 @@
 /** What the page says of the model it shows: above, what to look for; below, its sizes. */
 
 import { byId } from "./dom.js";
-import { hasSource, type State, type Store } from "./store.js";
+import { hasSource, type State, type Store, seesLater } from "./store.js";
 import { WORDS } from "./words.js";
 
 export function about(store: Store): void {
@@ -16,14 +16,18 @@ export function about(store: Store): void {
 
 function whatToSee({ model }: State): string {
   const change = "Change the last token and read, row by row, what changes";
-  const masked = model.options.mask === "causal";
+  const masked = !seesLater(model);
   if (hasSource(model)) {
-    const target = masked
-      ? "a target row sees the source and no later target token"
-      : "every target row sees all of both";
-    return `${change} and what stays identical to the bit: every source row sees the whole source, ${target}.`;
+    const target = masked ? "no later target token" : "later target tokens";
+    return (
+      `${change} and what stays identical to the bit: a source row sees later source tokens too, ` +
+      `a target row sees the source and ${target}.`
+    );
   }
-  if (!masked) return `${change}: without a mask every row sees the later tokens too, so earlier rows move.`;
+  if (!masked) {
+    const far = model.options.window === undefined ? "" : ", as far as its window goes";
+    return `${change}: without a mask a row sees the later tokens too${far}, so earlier rows move.`;
+  }
   return `${change} and what stays identical to the bit: no row ever depends on a later token.`;
 }
 

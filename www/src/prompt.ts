@@ -81,8 +81,9 @@ function promptControls(store: Store, side: Side): HTMLElement {
   const show = (state: State) => {
     const tokens = state[of];
     const position = tokens.length - 1;
-    const which = hasSource(state.model) ? (prefix === "" ? "target " : "source ") : "";
-    legend.textContent = `Last ${which}token (position ${position}): click one, or use the arrow keys`;
+    legend.textContent = hasSource(state.model)
+      ? `Last ${prefix === "" ? "target" : "source"} token (position ${position})`
+      : `Last token (position ${position}): click one, or use the arrow keys`;
     for (const [id, radio] of radios.entries()) radio.checked = id === tokens[position];
     const [longest, shortest] = [tokens.length >= LONGEST, tokens.length <= 1];
     // Not `disabled`: that would take the focus away from who is using the button.
@@ -99,6 +100,7 @@ function promptControls(store: Store, side: Side): HTMLElement {
   return element(
     "div",
     { class: "asked", id: `${prefix}asked` },
+    element("h3", { class: "which" }, prefix === "" ? "Target" : "Source"),
     element("div", { class: "row" }, positions, element("div", { class: "length" }, append, remove)),
     why,
     element("fieldset", { class: "last" }, legend, ...labels),

@@ -78,12 +78,15 @@ export function withValue(options: Values, path: string, value: Value | undefine
 
 /** The same model in as few options as say it: each is left out in turn, and stays out where nothing changes. */
 export function shortest(spec: Spec): Spec {
+  const { kind } = spec;
   const meant = text(filledIn(spec));
-  return pathsOf(spec.options).reduce((kept: Spec, path) => {
-    const without = { ...kept, options: withValue(kept.options, path, undefined) };
-    const answer = filledIn(without);
-    return !(answer instanceof GlassformerError) && text(answer) === meant ? without : kept;
-  }, spec);
+  let { options } = spec;
+  for (const path of pathsOf(options)) {
+    const fewer = withValue(options, path, undefined);
+    const answer = filledIn({ kind, options: fewer });
+    if (!(answer instanceof GlassformerError) && text(answer) === meant) options = fewer;
+  }
+  return { kind, options };
 }
 
 function pathsOf(options: Values, before = ""): string[] {

@@ -85,6 +85,11 @@ export function hasSource(model: Model): model is EncoderDecoderModel {
   return model instanceof EncoderDecoderModel;
 }
 
+/** Whether a row sees rows behind it; of an encoder-decoder, whether a target row sees later target rows. */
+export function seesLater({ options }: Model): boolean {
+  return options.mask === "none" && (options.window === undefined || options.window > 1);
+}
+
 function respond(model: Model, { tokens, source }: Prompt): Trace {
   return hasSource(model) ? model.respondTo(source, tokens) : model.respondTo(tokens);
 }

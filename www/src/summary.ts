@@ -3,18 +3,20 @@
 import type { Diff, RowChange } from "glassformer";
 import { byId } from "./dom.js";
 import { list, size } from "./format.js";
-import { hasSource, type State, type Store } from "./store.js";
+import { hasSource, type State, type Store, seesLater } from "./store.js";
 import { SOURCE_WORDS, WORDS } from "./words.js";
 
 export function summary(store: Store): void {
-  store.follow((state) => tell(inWords(state)));
+  store.follow((state) => {
+    tell(inWords(state));
+    // Where the line is out of sight, the panel of options repeats it.
+    byId("told").textContent = state.told === undefined ? "" : inWords(state);
+  });
 }
 
 /** Says something in the page's line of news. */
 export function tell(text: string): void {
   byId("summary").textContent = text;
-  // Where the line is out of sight, the panel of options repeats it.
-  byId("told").textContent = text;
 }
 
 export function inWords(state: State): string {
@@ -44,8 +46,11 @@ export function inWords(state: State): string {
   } else {
     parts.push(whatChanged(tokens, before.tokens, WORDS), ...rowsInWords(diff.stages, ""));
   }
-  if (!hasSource(model) && model.options.mask === "none") {
-    parts.push("There is no mask: every row sees every other, so earlier rows move too.");
+  if (!hasSource(model) && seesLater(model)) {
+    const { window } = model.options;
+    const seen =
+      window === undefined ? "every row sees every other" : `a row sees the ${window - 1} rows after it`;
+    parts.push(`There is no mask: ${seen}, so earlier rows move too.`);
   }
   return parts.join(" ");
 }
@@ -68,12 +73,21 @@ function rowsInWords(stages: Stages, side: string): string[] {
       `${capital(`${side}${name}`)} ${list(kept)} of all ${stages.length} stages ${are} identical to the bit.`,
     );
   }
+  if (side !== "" && moved.length > 1) {
+    const largest = moved
+      .map((position) => rows.get(position))
+      .reduce((a, b) => ((b?.maxAbs ?? 0) > (a?.maxAbs ?? 0) ? b : a));
+    const far = `${size(largest?.maxAbs ?? 0)} (in ${largest?.stage})`;
+    return [
+      ...parts,
+      `${capital(side)}rows ${list(moved)} moved by at most ${far}, from ${firstOf(stages)} on.`,
+    ];
+  }
   for (const position of moved) {
     const change = rows.get(position);
     const from = position === moved[0] ? `, from ${change?.from} on` : "";
     if (moved.length > 4) {
-      const first = stages.find((each) => each.rows.some((row) => !row.identical))?.stage;
-      parts.push(`${capital(`${side}rows`)} ${list(moved)} moved, from ${first} on.`);
+      parts.push(`${capital(`${side}rows`)} ${list(moved)} moved, from ${firstOf(stages)} on.`);
       break;
     }
     parts.push(
@@ -81,6 +95,11 @@ function rowsInWords(stages: Stages, side: string): string[] {
     );
   }
   return parts;
+}
+
+/** The first stage that moved. */
+function firstOf(stages: Stages): string {
+  return stages.find(({ rows }) => rows.some((row) => !row.identical))?.stage ?? "";
 }
 
 function note(

@@ -2,7 +2,7 @@
 
 import type { StageDescription, Tensor, Trace } from "glassformer";
 import { four, size } from "./format.js";
-import type { State } from "./store.js";
+import { type State, seesLater } from "./store.js";
 import type { RowNote, TableOf } from "./table.js";
 import { WORDS } from "./words.js";
 
@@ -18,8 +18,8 @@ export function tablesOf(stage: StageDescription, state: State): { tables: Table
   const tensor = trace.get(stage.name);
   const range = rangeOf(stage, tensor);
   const [group, rowAxis, columnAxis] = axesOf(stage.axes);
-  const rows = labels(rowAxis, tensor.shape.at(-2) ?? 1, trace, stage.side);
-  const columns = labels(columnAxis, tensor.shape.at(-1) ?? 1, trace, keySide(stage, trace));
+  const rows = labels(rowAxis, tensor.shape.at(-2) ?? 1, trace, stage.side, "whole prompt");
+  const columns = labels(columnAxis, tensor.shape.at(-1) ?? 1, trace, keySide(stage, trace), "value");
   const [named = "", noted = "change"] = (group !== undefined && GROUPS[group]) || [];
   const notes = notesOf(stage, state, rowAxis, rows.length);
   const why = hiddenIn(stage, state);
@@ -56,13 +56,19 @@ function axesOf(axes: readonly string[]): [string | undefined, string, string] {
   return [axes.at(-3), axes.at(-2) ?? "", axes.at(-1) ?? ""];
 }
 
-function labels(axis: string, count: number, trace: Trace, side: "target" | "source"): string[] {
+function labels(
+  axis: string,
+  count: number,
+  trace: Trace,
+  side: "target" | "source",
+  none: string,
+): string[] {
   const words = side === "source" ? trace.sourceWords : trace.words;
   return Array.from({ length: count }, (_, i) => {
     if (axis === "position" || axis === "query" || axis === "key") return `${i} ${words[i] ?? ""}`;
     if (axis === "vocabulary") return `${i} ${WORDS[i] ?? ""}`;
     if (axis === "expert") return `expert ${i}`;
-    return axis === "" ? "whole prompt" : String(i);
+    return axis === "" ? none : String(i);
   });
 }
 
@@ -81,7 +87,7 @@ function captionOf(
   if (rowAxis === "") return `${stage.symbol}, of the whole prompt`;
   if (!stage.name.endsWith("probabilities")) return `${stage.symbol}, row by row`;
   // Without a mask a row has seen the token after it.
-  if (model.options.mask === "none") return `${stage.symbol}, row by row: the words each row speaks for`;
+  if (seesLater(model)) return `${stage.symbol}, row by row: the words each row speaks for`;
   return `Each row predicts the token after it; row ${rows.at(-1)} predicts what comes next`;
 }
 

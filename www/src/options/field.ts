@@ -43,6 +43,8 @@ class Lines {
   readonly unavailable: HTMLElement;
   readonly #refused: HTMLElement;
   readonly ties: { readonly id: string; readonly "aria-describedby": string };
+  /** The option as programs write it, which reasons speak of. */
+  readonly option: HTMLElement;
   readonly #panel: Panel;
 
   constructor({ path }: Control, panel: Panel) {
@@ -54,6 +56,7 @@ class Lines {
     const lines = [this.words, this.unavailable, this.#refused];
     this.ties = { id, "aria-describedby": lines.map((each) => each.id).join(" ") };
     this.node = element("div", { class: "control", "data-option": path });
+    this.option = element("code", { class: "quiet" }, path.replace(/^\(.*\)$/, ""));
     this.#panel = panel;
   }
 
@@ -69,7 +72,8 @@ class Lines {
   }
 
   refuse(why: string): void {
-    this.#refused.textContent = `${sentence(why)} The model stays as it was.`;
+    const text = sentence(why);
+    this.#refused.textContent = `${text.charAt(0).toUpperCase()}${text.slice(1)} The model stays as it was.`;
     this.node.querySelector("input, select")?.setAttribute("aria-invalid", "true");
     this.#panel.refused(why);
   }
@@ -84,11 +88,15 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
 function choiceField(control: Choice, panel: Panel): Field {
   const lines = new Lines(control, panel);
   const options = control.choices.map(({ value, name }) => element("option", { value }, name));
   const select = element("select", lines.ties, ...options);
-  lines.hold(element("label", { for: select.id }, control.label), select);
+  lines.hold(element("label", { for: select.id }, control.label), " ", lines.option, select);
   let shown = "";
   select.addEventListener("change", () => {
     const { value } = select;
@@ -129,8 +137,8 @@ function inWords({ names, reason }: { names: readonly string[]; reason: string }
 function switchField(control: Switch, panel: Panel): Field {
   const lines = new Lines(control, panel);
   const box = element("input", { type: "checkbox", ...lines.ties });
-  lines.hold(element("label", { class: "switch" }, box, control.label));
-  const name = control.label.charAt(0).toLowerCase() + control.label.slice(1);
+  lines.hold(element("label", { class: "switch" }, box, control.label), " ", lines.option);
+  const name = lower(control.label);
   box.addEventListener("click", (event) => {
     // Not `disabled`: that would take it out of the keyboard's way, and its reason out of hearing.
     if (box.getAttribute("aria-disabled") !== "true") return;
@@ -171,7 +179,7 @@ function amountField(control: Amount, panel: Panel): Field {
     placeholder: empty,
     autocomplete: "off",
   });
-  lines.hold(element("label", { for: input.id }, label), input);
+  lines.hold(element("label", { for: input.id }, label), " ", lines.option, input);
   lines.words.textContent = control.words;
   input.addEventListener("change", () => {
     if (input.validity.badInput) return lines.refuse("This is no number.");
@@ -180,7 +188,7 @@ function amountField(control: Amount, panel: Panel): Field {
       return lines.refuse(`The page shows ${most} at most; the package has no such limit.`);
     }
     const told = value === undefined ? (empty ?? "as unless chosen") : input.value.trim();
-    lines.take(put(panel.spec(), path, value), `${label}: ${told}`);
+    lines.take(put(panel.spec(), path, value), `${lower(label)}: ${told}`);
   });
   return {
     node: lines.node,

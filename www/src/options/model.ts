@@ -21,7 +21,7 @@ export const MODEL: Group = {
         {
           value: "EncoderModel",
           name: "encoder",
-          words: "Every row sees every row, the later ones too.",
+          words: "A row sees the later rows too: nothing has to be predicted from what came before.",
         },
         {
           value: "EncoderDecoderModel",
