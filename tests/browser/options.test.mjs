@@ -206,7 +206,7 @@ test("a number that is refused changes nothing and says why", async () => {
     ["Blocks, L", "nBlocks", 1.5, /must be a whole number/],
     ["Feed-forward width, F", "nHidden", -2, /-2 is refused/],
     ["Width of a row, D", "nModel", 400, /The page shows 16 at most/],
-    ["Longest prompt", "maxContext", 2, /the prompt has 3 tokens; this model reads at most 2/],
+    ["Longest prompt", "maxContext", 2, /prompt has 3 tokens; this model reads at most 2/],
   ]) {
     await type(label, number);
     const refused = await control(option).locator(".refused").textContent();
