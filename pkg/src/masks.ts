@@ -34,14 +34,26 @@ const MASKS = {
   sourcePadding: { keys: "source", isOfPairs: false, with: undefined },
 } as const;
 
+/** Where queries and keys are of two things, both masks of attention speak of the source's keys. */
+export const ACROSS = {
+  ...MASKS,
+  attention: { ...MASKS.attention, keys: "source" },
+  padding: { ...MASKS.padding, keys: "source" },
+} as const;
+
 /** The masks of each prompt; `allowed` are the only ones there may be. */
-export function readMasks(masks: unknown, allowed: readonly MaskName[], sizes: Sizes): PromptMasks[] {
+export function readMasks(
+  masks: unknown,
+  allowed: readonly MaskName[],
+  sizes: Sizes,
+  places: typeof MASKS | typeof ACROSS = MASKS,
+): PromptMasks[] {
   const out: PromptMasks[] = sizes.target.map(() => ({}));
   if (masks === undefined) return out;
   const given = readCallOptions("masks", masks, allowed);
   for (const name of allowed) {
     if (given[name] === undefined) continue;
-    const { keys, isOfPairs, with: combined } = MASKS[name];
+    const { keys, isOfPairs, with: combined } = places[name];
     const what = `masks.${name}`;
     if (isOfPairs) {
       const read = readPairs(what, given[name], sizes, sizes[keys]);

@@ -2,7 +2,7 @@
 
 import { calling, inWords } from "../errors.js";
 import { invalidOption, mismatch, readOptions } from "../input.js";
-import { readMasks } from "../masks.js";
+import { ACROSS, readMasks } from "../masks.js";
 import type { Tensor } from "../tensor.js";
 import { equations } from "./bindings.js";
 import * as read from "./read.js";
@@ -59,17 +59,11 @@ export function attention(
     key: project("key", rows.key, parameters),
     value: project("value", rows.value, parameters),
   };
-  const width = projected.query.width / heads;
-  for (const [name, own] of [
-    ["query", heads],
-    ["key", groups],
-    ["value", groups],
-  ] as const) {
-    const { shape } = projected[name];
-    if (!Number.isInteger(width) || projected[name].width !== own * width) {
-      throw mismatch(`${name}, by head,`, [shape[0], shape[1], own * Math.ceil(width)], shape);
-    }
+  const width = byHeads("query", projected.query, heads);
+  if (projected.key.width !== groups * width) {
+    throw mismatch("key, by head,", [count, sources, groups * width], projected.key.shape);
   }
+  const valueWidth = byHeads("value", projected.value, groups);
   const scale = read.readNumber("scoreScale", given.scoreScale, 1 / Math.sqrt(width));
   const mask = read.readName("mask", given.mask, "none");
   if (mask !== "causal" && mask !== "none") {
@@ -79,17 +73,12 @@ export function attention(
   const window = given.window === undefined ? 0 : read.readCount("window", given.window, 1);
   const slopes =
     given.alibiSlopes === undefined ? undefined : read.readFinite("alibiSlopes", given.alibiSlopes, [heads]);
-  const masks = readMasks(
-    given.masks === undefined ? undefined : renamed(given.masks),
-    ["memory", "memoryPadding"],
-    {
-      batched,
-      heads,
-      target: Array.from({ length: count }, () => targets),
-      source: Array.from({ length: count }, () => sources),
-      side: "right",
-    },
-  );
+  const sides = {
+    target: Array.from({ length: count }, () => targets),
+    source: Array.from({ length: count }, () => sources),
+    side: "right",
+  } as const;
+  const masks = readMasks(given.masks, ["attention", "padding"], { batched, heads, ...sides }, ACROSS);
 
   const { math_attend } = equations();
   const like = rows.query.data;
@@ -98,45 +87,45 @@ export function attention(
     scores: read.room("the scores", [count, ...sizes.scores], like),
     weights: read.room("the weights", [count, ...sizes.weights], like),
     average: read.room("the mean weights", [count, targets, sources], like),
-    mixed: read.room("what is mixed", [count, heads, targets, width], like),
+    mixed: read.room("what is mixed", [count, heads, targets, valueWidth], like),
   };
   for (let b = 0; b < count; b++) {
     const part = (cells: read.Cells) =>
       cells.subarray((cells.length / count) * b, (cells.length / count) * (b + 1));
     const own = [projected.query.data, projected.key.data, projected.value.data].map(part);
     const outputs = [made.scores, made.weights, made.average, made.mixed].map(part);
-    const numbers = Uint32Array.of(heads, groups, targets, sources, width);
-    const { memory, memoryPadding } = masks[b] as Record<string, Float64Array | undefined>;
-    calling(() => math_attend(own, outputs, numbers, causal, window, scale, memory, memoryPadding, slopes));
+    const numbers = Uint32Array.of(heads, groups, targets, sources, width, valueWidth);
+    const { attention: added, padding } = masks[b];
+    calling(() => math_attend(own, outputs, numbers, causal, window, scale, added, padding, slopes));
   }
-  const merged = merge(made.mixed, [count, heads, targets, width]);
-  const output = project("output", { data: merged, shape: [count, targets, heads * width] }, parameters);
+  const merged = merge(made.mixed, [count, heads, targets, valueWidth]);
+  const output = project("output", { data: merged, shape: [count, targets, heads * valueWidth] }, parameters);
   const of = (data: read.Cells, shape: readonly number[], axes: readonly string[]) =>
     read.tensor(
       batched ? { data, shape: [count, ...shape], axes: ["batch", ...axes] } : { data, shape, axes },
     );
-  const byHead = (name: "query" | "key" | "value", own: number, length: number) =>
+  const byHead = (name: "query" | "key" | "value", own: number, length: number, each: number) =>
     of(
-      merge(projected[name].data, [count, length, own, width]),
-      [own, length, width],
+      merge(projected[name].data, [count, length, own, each]),
+      [own, length, each],
       ["head", "position", "coordinate"],
     );
   return {
-    query: byHead("query", heads, targets),
-    key: byHead("key", groups, sources),
-    value: byHead("value", groups, sources),
+    query: byHead("query", heads, targets, width),
+    key: byHead("key", groups, sources, width),
+    value: byHead("value", groups, sources, valueWidth),
     scores: of(made.scores, sizes.scores, ["head", "query", "key"]),
     weights: of(made.weights, sizes.weights, ["head", "query", "key"]),
     averageWeights: of(made.average, [targets, sources], ["query", "key"]),
-    mixed: of(made.mixed, [heads, targets, width], ["head", "position", "coordinate"]),
+    mixed: of(made.mixed, [heads, targets, valueWidth], ["head", "position", "coordinate"]),
     output: of(output.data, [targets, output.width], ["position", "coordinate"]),
   };
 }
 
-/** Masks by the names that they have for keys of another side, which may be of another number. */
-function renamed(masks: unknown): Record<string, unknown> {
-  const { attention: memory, padding: memoryPadding } = readOptions("masks", masks, ["attention", "padding"]);
-  return { memory, memoryPadding };
+/** How wide each of so many heads is. */
+function byHeads(what: string, { shape, width }: Rows & { width: number }, heads: number): number {
+  if (width % heads === 0) return width / heads;
+  throw mismatch(`${what}, by head,`, [shape[0], shape[1], heads * Math.ceil(width / heads)], shape);
 }
 
 interface Rows {

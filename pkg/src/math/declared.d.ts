@@ -67,8 +67,9 @@ export type AttentionParameters = Partial<
 export interface AttentionOptions {
   /** H. Default 1. */
   nHeads?: number;
-  /** G; must divide H. Default H. */
+  /** G, which divides H: query head h reads key and value head floor(h / (H/G)). Default H. */
   nKeyValueHeads?: number;
+  /** H·K,· for the query, G·K,· for the key, G·J,· for the value, ·,H·J for the output; what is missing changes nothing. */
   parameters?: AttentionParameters;
   /** Default "none". */
   mask?: "causal" | "none";
@@ -76,13 +77,16 @@ export interface AttentionOptions {
   window?: number;
   /** Default 1/sqrt(K). */
   scoreScale?: number;
-  /** H slopes of a penalty on the distance. */
+  /** H slopes: a score loses slope · |t - s|. */
   alibiSlopes?: MathInput;
   /** As a model's: `attention` T,S or with heads, `padding` S or lengths. */
   masks?: { attention?: Mask; padding?: Mask };
 }
 
-/** Projections and mixed values by head, scores and weights H,T,S, their mean over heads T,S, output T,·. */
+/**
+ * Query H,T,K, key G,S,K and value G,S,J by head, scores and weights H,T,S, their mean over heads T,S, mixed H,T,J, output
+ * T,·; of a batch, each with "batch" first.
+ */
 export interface Attention {
   readonly query: Tensor;
   readonly key: Tensor;

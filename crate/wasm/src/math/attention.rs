@@ -47,8 +47,8 @@ pub fn math_project(
     either!(run, x, width, matrix, bias, out)
 }
 
-/// Attention of projected rows: `rows` are the queries T,H·K, keys S,G·K and values S,G·K, `outputs` the scores H,T,S,
-/// weights H,T,S, their mean over heads T,S and mixed H,T,K; `sizes` are H, G, T, S and K. `window` 0 is none.
+/// Attention of projected rows: `rows` are the queries T,H·K, keys S,G·K and values S,G·J, `outputs` the scores H,T,S,
+/// weights H,T,S, their mean over heads T,S and mixed H,T,J; `sizes` are H, G, T, S, K and J. `window` 0 is none.
 #[wasm_bindgen]
 #[allow(clippy::too_many_arguments)] // What attention depends on; an object of them would have to be read first.
 pub fn math_attend(
@@ -77,9 +77,9 @@ pub fn math_attend(
         sizes: &[u32],
         masks: Masks,
     ) -> Result<(), JsValue> {
-        let [count, groups, total_t, total_s, k] = *sizes else { return Ok(()) };
-        let [count, groups, total_t, total_s, k] =
-            [count, groups, total_t, total_s, k].map(|size| size as usize);
+        let [count, groups, total_t, total_s, k, j] = *sizes else { return Ok(()) };
+        let [count, groups, total_t, total_s, k, j] =
+            [count, groups, total_t, total_s, k, j].map(|size| size as usize);
         let array = |list: &Array, i: u32| numbers::read(list.get(i).unchecked_ref::<A>());
         let (queries, keys, values) = (numbers::read(queries)?, array(rows, 1)?, array(rows, 2)?);
         let (mut scores, mut weights) = (array(outputs, 0)?, array(outputs, 1)?);
@@ -111,18 +111,20 @@ pub fn math_attend(
                     keys.chunks_exact(groups * k).map(|row| &row[group * k..(group + 1) * k]),
                     row,
                 );
-                if let Some(x) = row.iter().find(|x| !(x.is_finite() || **x == Float::NEG_INFINITY)) {
-                    let what = "the scores".into();
+                // A score that overflows to -infinity would pass for one that is hidden.
+                let wrong = |(s, x): &(usize, &A::Number)| !x.is_finite() && !sight.hides(h, t, *s);
+                if let Some((_, x)) = row.iter().enumerate().find(wrong) {
+                    let what = "a score".into();
                     return Err(thrown(Error::NotFinite { what, position: t, value: x.to_f64() }));
                 }
                 let out = &mut weights[place..place + total_s];
                 math::weights(&sight, t, row, out);
-                let mix = &mut mixed[(h * total_t + t) * k..][..k];
+                let mix = &mut mixed[(h * total_t + t) * j..][..j];
                 math::mix(
                     &sight,
                     t,
                     out,
-                    values.chunks_exact(groups * k).map(|row| &row[group * k..(group + 1) * k]),
+                    values.chunks_exact(groups * j).map(|row| &row[group * j..(group + 1) * j]),
                     mix,
                 );
             }
