@@ -185,7 +185,11 @@ test("every parameter can be looked at", async () => {
   const { page, done } = await open();
   const panels = page.locator("[data-parameter]");
   assert.equal(await panels.count(), 8);
-  for (const panel of await panels.all()) await panel.locator("summary").click();
+  for (const panel of await panels.all()) {
+    await panel.locator("summary").click();
+    // Its table is made when the browser has told that the panel is open.
+    await panel.locator("td").first().waitFor();
+  }
   assert.equal(await page.locator("#parameters td").count(), 184);
   await done();
 });
