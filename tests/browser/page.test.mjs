@@ -2,62 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { ROOT } from "../../scripts/lib/run.mjs";
-import { serve } from "../../scripts/serve.mjs";
-import { openBrowser } from "./browser.mjs";
+import { address, cells, lowestContrast, newContext, open, row, start, stop } from "./page.mjs";
 
-let browser;
-let server;
-
-before(async () => {
-  browser = await openBrowser();
-  server = await serve(`${ROOT}/www/dist`);
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.close();
-});
-
-/** A fresh page that fails the test on any console error or request to elsewhere. */
-async function open(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1300, height: 900 }, ...options });
-  const page = await context.newPage();
-  const problems = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) problems.push(message.text());
-  });
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("requestfailed", (request) => problems.push(`failed: ${request.url()}`));
-  page.on("request", (request) => {
-    if (!request.url().startsWith(server.url)) problems.push(`elsewhere: ${request.url()}`);
-  });
-  await page.goto(server.url);
-  await page.getByRole("radio").first().waitFor();
-  return {
-    page,
-    done: async () => {
-      await context.close();
-      assert.deepEqual(problems, []);
-    },
-  };
-}
-
-/** The texts of a stage's cells: per table, per row. */
-function cells(page, stage) {
-  return page.locator(`[data-stage="${stage}"]`).evaluate((panel) =>
-    [...panel.querySelectorAll("table")].map((table) =>
-      [...table.tBodies[0].rows].map((row) => ({
-        header: row.cells[0].firstChild.textContent,
-        numbers: [...row.querySelectorAll("td:not(.change)")].map((cell) => cell.firstChild.textContent),
-        change: row.querySelector(".change")?.textContent,
-      })),
-    ),
-  );
-}
-
-const row = async (page, stage, position, table = 0) =>
-  (await cells(page, stage))[table][position].numbers.join(" ");
+before(start);
+after(stop);
 
 test("the prompt of the beginning shows the lesson's numbers", async () => {
   const { page, done } = await open();
@@ -225,34 +173,6 @@ describe("on other screens", () => {
   });
 });
 
-/** The lowest contrast (WCAG 2) of any table cell's text on its own ground, measured in drawn pixels' colours. */
-function lowestContrast(page) {
-  return page.evaluate(() => {
-    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const paper = getComputedStyle(document.body).backgroundColor;
-    const pixel = (...layers) => {
-      for (const layer of layers) {
-        canvas.fillStyle = layer;
-        canvas.fillRect(0, 0, 1, 1);
-      }
-      return canvas.getImageData(0, 0, 1, 1).data;
-    };
-    const luminance = ([r, g, b]) => {
-      const [x, y, z] = [r, g, b].map((c) =>
-        c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
-      );
-      return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-    };
-    const contrasts = [...document.querySelectorAll("td, tbody th, .kept, .moved")].map((cell) => {
-      const ground = cell.closest("td, th");
-      const text = luminance(pixel(getComputedStyle(cell).color));
-      const back = luminance(pixel(paper, getComputedStyle(ground).backgroundColor));
-      return (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
-    });
-    return Math.min(...contrasts);
-  });
-}
-
 test("the numbers can be copied with all their digits", async () => {
   const { page, done } = await open({ permissions: ["clipboard-read", "clipboard-write"] });
   await page.locator('[data-stage="blocks.0.attention.weights"]').getByRole("button").click();
@@ -265,18 +185,22 @@ test("every parameter can be looked at", async () => {
   const { page, done } = await open();
   const panels = page.locator("[data-parameter]");
   assert.equal(await panels.count(), 8);
-  for (const panel of await panels.all()) await panel.locator("summary").click();
+  for (const panel of await panels.all()) {
+    await panel.locator("summary").click();
+    // Its table is made when the browser has told that the panel is open.
+    await panel.locator("td").first().waitFor();
+  }
   assert.equal(await page.locator("#parameters td").count(), 184);
   await done();
 });
 
 test("where WebAssembly is not allowed the page says so", async () => {
-  const context = await browser.newContext();
+  const context = await newContext();
   const page = await context.newPage();
   await page.addInitScript(() => {
     delete globalThis.WebAssembly;
   });
-  await page.goto(server.url);
+  await page.goto(address());
   const problem = page.getByRole("alert");
   await problem.waitFor({ state: "visible" });
   assert.match(await problem.textContent(), /could not be started: .*WebAssembly/);

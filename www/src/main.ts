@@ -1,27 +1,22 @@
-/** The page: the lesson's decoder, its prompt, and every stage. */
+/** The page: a model, a prompt, and every stage. It begins with the lesson's decoder. */
 
-import { CausalLanguageModel } from "glassformer";
+import { about } from "./about.js";
 import { byId } from "./dom.js";
+import { optionsPanel } from "./options/panel.js";
 import { parameters } from "./parameters.js";
-import { promptControls } from "./prompt.js";
+import { prompts } from "./prompt.js";
 import { stages } from "./stages.js";
 import { Store } from "./store.js";
 import { summary } from "./summary.js";
 
-const WORDS = ["<start>", "the", "cat", "dog", "sat", "slept", "<end>"];
-const START = [0, 1, 2];
-
 function start(): void {
-  const model = new CausalLanguageModel({ nVocab: WORDS.length, words: WORDS });
-  const store = new Store(model, START);
-  promptControls(store, WORDS);
-  summary(store, WORDS);
-  stages(store, WORDS);
-  parameters(model, WORDS);
-  const { nModel, nHeads, nBlocks, nHidden, seed, dtype } = model.options;
-  byId("model").textContent =
-    `Model: vocabulary ${WORDS.length}, width ${nModel}, ${nHeads} heads, ${nBlocks} block, ` +
-    `feed-forward width ${nHidden}, ${dtype}, seed ${seed}.`;
+  const store = new Store();
+  about(store);
+  prompts(store);
+  summary(store);
+  stages(store);
+  parameters(store);
+  optionsPanel(store);
   (document.querySelector("main") as HTMLElement).hidden = false;
 }
 

@@ -1,62 +1,78 @@
-/** Every stage of the forward pass as tables, in execution order. */
+/** Every stage of the trace, in the order of the pass: a panel each, under the parts of the model. */
 
-import type { Diff, StageDescription, Tensor, Trace } from "glassformer";
+import type { StageDescription, Tensor } from "glassformer";
 import { byId, element } from "./dom.js";
-import { four, size } from "./format.js";
+import { partOf } from "./parts.js";
 import type { State, Store } from "./store.js";
-import { type RowNote, type TableOf, table } from "./table.js";
+import { table } from "./table.js";
+import { tablesOf } from "./views.js";
 
-interface Part {
-  readonly id: string;
-  readonly title: string;
+/** A stage of more cells is closed until somebody opens it. */
+const LARGE = 400;
+/** So is one of a later block: blocks are alike. */
+const BLOCKS = 2;
+
+interface StagePanel {
+  readonly node: HTMLDetailsElement;
+  readonly update: () => void;
 }
 
-/** The part of the page a stage stands in. */
-function partOf(stage: string): Part {
-  const [blocks, block, branch] = stage.split(".");
-  if (blocks === "blocks") {
-    const isAttention = branch === "attention" || branch === "after_attention";
-    const title = `Block ${block}: ${isAttention ? "attention" : "feed-forward"}`;
-    return { id: `block-${block}-${isAttention ? "attention" : "feed-forward"}`, title };
-  }
-  const isOutput = ["final", "logits", "probabilities"].includes(blocks ?? "");
-  return isOutput ? { id: "output", title: "Output" } : { id: "input", title: "Input" };
-}
-
-export function stages(store: Store, words: readonly string[]): void {
-  const root = byId("stages");
-  const contents = byId("contents");
-  const updates: ((state: State) => void)[] = [];
-  let part: HTMLElement | undefined;
-  for (const name of store.state.trace.stages) {
-    const { id, title } = partOf(name);
-    if (part?.id !== id) {
-      const heading = element("h2", { id: `${id}-title` }, title);
-      part = element("section", { class: "part", id, "aria-labelledby": heading.id }, heading);
-      root.append(part);
-      contents.append(element("li", {}, element("a", { href: `#${id}` }, title)));
-    }
-    const { panel, update } = stagePanel(store.state.trace.describe(name), () => store.state.trace, words);
-    part.append(panel);
-    updates.push(update);
-  }
-  contents.append(element("li", {}, element("a", { href: "#parameters" }, "Parameters")));
+export function stages(store: Store): void {
+  /** What somebody, or the page, opened and closed: a stage that another model has too stays as it is. */
+  const opened = new Map<string, boolean>();
+  let panels: StagePanel[] = [];
+  let shown: State["model"] | undefined;
   store.follow((state) => {
-    for (const update of updates) update(state);
+    if (state.model !== shown) {
+      shown = state.model;
+      panels = build(store, opened);
+    }
+    for (const { update } of panels) update();
   });
+  for (const [id, open] of [
+    ["open-all", true],
+    ["close-all", false],
+  ] as const) {
+    byId(id).addEventListener("click", () => {
+      for (const { node } of panels) node.open = open;
+    });
+  }
 }
 
-function stagePanel(
-  stage: StageDescription,
-  trace: () => Trace,
-  words: readonly string[],
-): { panel: HTMLElement; update: (state: State) => void } {
+/** Makes the panels of the present model. */
+function build(store: Store, opened: Map<string, boolean>): StagePanel[] {
+  const { trace } = store.state;
+  const parts: HTMLElement[] = [];
+  const links: HTMLElement[] = [];
+  const panels = trace.stages.map((name) => {
+    const { id, title } = partOf(name);
+    if (parts.at(-1)?.id !== id) {
+      const heading = element("h2", { id: `${id}-title` }, title);
+      parts.push(element("section", { class: "part", id, "aria-labelledby": heading.id }, heading));
+      links.push(element("li", {}, element("a", { href: `#${id}` }, title)));
+    }
+    const cells = trace.get(name).size;
+    const later = Number(name.match(/blocks\.(\d+)/)?.[1] ?? 0) >= BLOCKS;
+    const open = opened.get(name) ?? (cells <= LARGE && !later);
+    opened.set(name, open);
+    const panel = stagePanel(trace.describe(name), store, opened);
+    panel.node.open = open;
+    parts.at(-1)?.append(panel.node);
+    return panel;
+  });
+  links.push(element("li", {}, element("a", { href: "#parameters" }, "Parameters")));
+  byId("stages").replaceChildren(...parts);
+  byId("contents").replaceChildren(...links);
+  return panels;
+}
+
+function stagePanel(stage: StageDescription, store: Store, opened: Map<string, boolean>): StagePanel {
   const tables = element("div", { class: "tables" });
   const legend = element("p", { class: "legend" });
   const heading = element("h3", {}, `${stage.symbol} · `, element("code", {}, stage.name));
-  const panel = element(
+  const node = element(
     "details",
-    { open: true, "data-stage": stage.name },
+    { "data-stage": stage.name },
     element("summary", {}, heading),
     element(
       "div",
@@ -65,86 +81,30 @@ function stagePanel(
       element("p", { class: "quiet" }, element("code", {}, stage.formula), ` · from ${from(stage)}`),
       tables,
       legend,
-      copyButton(() => trace().get(stage.name)),
+      copyButton(() => store.state.trace.get(stage.name)),
     ),
   );
-  const update = (state: State) => {
-    const shown = state.trace.get(stage.name);
-    const range = rangeOf(stage, shown);
-    legend.textContent = legendOf(stage, range);
-    tables.replaceChildren(...tablesOf(stage, shown, state, words, range).map(table));
+  let drawn: State | undefined;
+  // Tables are made where somebody sees them.
+  const update = () => {
+    const { state } = store;
+    if (!node.open || drawn === state) return;
+    drawn = state;
+    const views = tablesOf(stage, state);
+    legend.textContent = views.legend;
+    tables.replaceChildren(...views.tables.map(table));
   };
-  return { panel, update };
-}
-
-function from(stage: StageDescription): string {
-  return stage.inputs.length === 0 ? "the position alone" : stage.inputs.join(", ");
-}
-
-/** One table, or one per head. */
-function tablesOf(
-  stage: StageDescription,
-  tensor: Tensor,
-  state: State,
-  words: readonly string[],
-  range: number,
-): TableOf[] {
-  const notes = state.before && notesOf(stage, state.before.diff, state.trace);
-  const rows = state.trace.words.map((word, position) => `${position} ${word}`);
-  const lastAxis = stage.axes.at(-1) ?? "";
-  const columns = Array.from({ length: tensor.shape.at(-1) ?? 0 }, (_, i) => {
-    if (lastAxis === "key") return rows[i] ?? "";
-    return lastAxis === "vocabulary" ? `${i} ${words[i]}` : String(i);
+  node.addEventListener("toggle", () => {
+    if (!node.isConnected) return;
+    opened.set(stage.name, node.open);
+    update();
   });
-  const common = {
-    name: stage.name,
-    corner: `${lastAxis === "key" ? "query" : "position"} \\ ${lastAxis}`,
-    rows,
-    columns,
-    range,
-    // A stage's row is that of all its heads, and its change the largest in any of them.
-    ...(notes ? { notes, noted: stage.axes[0] === "head" ? "change, all heads" : "change" } : {}),
-    ...(lastAxis === "key" ? { forbidden: (query: number, key: number) => key > query } : {}),
-  };
-  if (stage.axes[0] !== "head") {
-    const caption = stage.name === "probabilities" ? predicts(rows) : `${stage.symbol}, row by row`;
-    return [{ ...common, caption, cell: (row, column) => tensor.at(row, column) }];
-  }
-  return Array.from({ length: tensor.shape[0] ?? 0 }, (_, head) => ({
-    ...common,
-    caption: `Head ${head}`,
-    cell: (row: number, column: number) => tensor.at(head, row, column),
-  }));
+  return { node, update };
 }
 
-function predicts(rows: readonly string[]): string {
-  return `Each row predicts the token after it; row ${rows.at(-1)} predicts what comes next`;
-}
-
-/** What each row did in this stage: a mark and words. */
-function notesOf(stage: StageDescription, diff: Diff, trace: Trace): RowNote[] {
-  const changes = diff.stages.find((s) => s.stage === stage.name)?.rows ?? [];
-  return Array.from({ length: trace.length }, (_, position): RowNote => {
-    const change = changes.find((row) => row.position === position);
-    if (change === undefined) return { mark: "+", text: "new row", kind: "moved" };
-    if (change.identical) return { mark: "=", text: "identical to the bit", kind: "kept" };
-    return { mark: "≠", text: `moved by at most ${size(change.maxAbs)}`, kind: "moved" };
-  });
-}
-
-/** Weights and probabilities are shaded up to 1, everything else up to its own largest. */
-function rangeOf(stage: StageDescription, tensor: Tensor): number {
-  if (stage.kind === "softmax") return 1;
-  return Array.from(tensor.data).reduce(
-    (most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most),
-    0,
-  );
-}
-
-function legendOf(stage: StageDescription, range: number): string {
-  const hatched = stage.axes.at(-1) === "key" ? " Hatched: hidden by the mask, a later token." : "";
-  const scale = stage.kind === "softmax" ? "0 to 1" : `blue ${four(-range)} to orange ${four(range)}`;
-  return `Shading: ${scale}.${hatched} All digits: by the button, or in a cell's tooltip.`;
+function from({ inputs, kind }: StageDescription): string {
+  if (inputs.length > 0) return inputs.join(", ");
+  return kind === "draw" ? "the seed of the noise alone" : "the position alone";
 }
 
 const COPY = "Copy the numbers";

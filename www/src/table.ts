@@ -21,8 +21,10 @@ export interface TableOf {
   readonly cell: (row: number, column: number) => number;
   /** The value at full colour; the same for all tables of a stage, so that they can be compared. */
   readonly range: number;
-  /** Whether the mask hides a cell. */
-  readonly forbidden?: (row: number, column: number) => boolean;
+  /** Why a cell is hidden, where it is. */
+  readonly hidden?: (row: number, column: number) => string | undefined;
+  /** Whether its numbers are whole. */
+  readonly integer?: boolean;
   readonly notes?: readonly RowNote[];
   /** The header of the notes. */
   readonly noted?: string;
@@ -76,8 +78,9 @@ const watched = new ResizeObserver((entries) => {
 
 function cell(of: TableOf, row: number, column: number): HTMLTableCellElement {
   const value = of.cell(row, column);
-  if (of.forbidden?.(row, column)) {
-    const hint = "hidden: a later token";
+  const why = of.hidden?.(row, column);
+  if (why !== undefined) {
+    const hint = `hidden: ${why}`;
     return element(
       "td",
       { class: "forbidden", title: hint },
@@ -89,7 +92,7 @@ function cell(of: TableOf, row: number, column: number): HTMLTableCellElement {
   return element(
     "td",
     { "data-sign": value < 0 ? "-" : "+", style: `--shade:${shade.toFixed(3)}`, title: String(value) },
-    four(value),
+    of.integer ? String(value) : four(value),
   );
 }
 
