@@ -313,6 +313,8 @@ test("what cannot be computed is refused, with a code", () => {
       () => math.attention([[1, 2]], [[1]], [[1]]),
       () => math.attention([[1]], [[1], [2]], [[1]]),
       () => math.attention([[1]], [[1]], [[1]], { parameters: { query: [[1, 2]] } }),
+    ],
+    config_conflict: [
       () => math.attention([[1, 2, 3]], [[1]], [[1]], { nHeads: 2 }),
       () => math.attention([[1, 2, 3]], [[1, 2]], [[1, 2]], { nHeads: 3, nKeyValueHeads: 2 }),
     ],

@@ -1,13 +1,14 @@
-/** Attention on rows of any widths; see `attention` in declared.d.ts. */
+/** Attention with all its heads; see `MathFunctions` in declared.d.ts. */
 
-import { calling, inWords } from "../errors.js";
+import { calling, GlassformerError, inWords } from "../errors.js";
 import { invalidOption, mismatch, readOptions } from "../input.js";
-import { ACROSS, readMasks } from "../masks.js";
+import { ACROSS, type PromptMasks, readMasks } from "../masks.js";
+import { ofPrompt } from "../prompts.js";
 import type { Tensor } from "../tensor.js";
 import { equations } from "./bindings.js";
 import * as read from "./read.js";
 
-interface Attention {
+interface Attended {
   query: Tensor;
   key: Tensor;
   value: Tensor;
@@ -28,8 +29,17 @@ const OPTIONS = [
   "alibiSlopes",
   "masks",
 ];
-const PROJECTIONS = ["query", "key", "value", "output"] as const;
-const PARAMETERS = PROJECTIONS.flatMap((name) => [name, `${name}_bias`]);
+/** In the order in which wasm takes them. */
+const PARAMETERS = [
+  "query",
+  "query_bias",
+  "key",
+  "key_bias",
+  "value",
+  "value_bias",
+  "output",
+  "output_bias",
+] as const;
 
 export function attention(
   query: unknown,
@@ -37,139 +47,175 @@ export function attention(
   value: unknown,
   options?: unknown,
   ...more: unknown[]
-): Attention {
+): Attended {
   read.refuseMore(more, "attention takes query, key, value and options");
   const given = read.options("attention", options, OPTIONS);
-  const heads = read.readCount("nHeads", given.nHeads, 1, 65536, 1);
-  const groups = read.readCount("nKeyValueHeads", given.nKeyValueHeads, 1, heads, heads);
-  if (heads % groups !== 0) throw mismatch("heads for each key and value head", [groups], [heads]);
-  const parameters =
-    given.parameters === undefined ? {} : readOptions("parameters", given.parameters, PARAMETERS);
-  const rows = { query: inBatch("query", query), key: inBatch("key", key), value: inBatch("value", value) };
-  const batched = rows.query.batched;
-  const count = rows.query.shape[0];
-  const [targets, sources] = [rows.query.shape[1], rows.key.shape[1]];
-  for (const [name, { shape, batched: other, data }] of Object.entries(rows)) {
-    const expected = [count, name === "query" ? targets : sources, shape[2]];
-    if (other !== batched || String(shape) !== String(expected)) throw mismatch(name, expected, shape);
-    read.checkNumbers(name, data, Number.isFinite);
-  }
-  const projected = {
-    query: project("query", rows.query, parameters),
-    key: project("key", rows.key, parameters),
-    value: project("value", rows.value, parameters),
-  };
-  const width = byHeads("query", projected.query, heads);
-  if (projected.key.width !== groups * width) {
-    throw mismatch("key, by head,", [count, sources, groups * width], projected.key.shape);
-  }
-  const valueWidth = byHeads("value", projected.value, groups);
+  const { batch, inputs, queries, keys } = readInputs(query, key, value);
+  const [heads, groups] = readHeads(given);
+  const { parameters, widths } = readParameters(given.parameters, { heads, groups }, inputs);
+  const [width, valueWidth, outputs] = widths;
   const scale = read.readNumber("scoreScale", given.scoreScale, 1 / Math.sqrt(width));
-  const mask = read.readName("mask", given.mask, "none");
-  if (mask !== "causal" && mask !== "none") {
-    throw invalidOption("mask", inWords(mask), 'it must be "causal" or "none"');
-  }
-  const causal = mask === "causal";
-  const window = given.window === undefined ? 0 : read.readCount("window", given.window, 1);
+  const isCausal = readMask(given.mask);
+  const window = given.window === undefined ? undefined : read.readCount("window", given.window, 1);
   const slopes =
     given.alibiSlopes === undefined ? undefined : read.readFinite("alibiSlopes", given.alibiSlopes, [heads]);
-  const sides = {
-    target: Array.from({ length: count }, () => targets),
-    source: Array.from({ length: count }, () => sources),
-    side: "right",
-  } as const;
-  const masks = readMasks(given.masks, ["attention", "padding"], { batched, heads, ...sides }, ACROSS);
+  const prompts = batch ?? 1;
+  const all = (length: number) => Array.from({ length: prompts }, () => length);
+  const sizes = { batched: batch !== undefined, heads, target: all(queries), source: all(keys) } as const;
+  const masks = readMasks(given.masks, ["attention", "padding"], { ...sizes, side: "right" }, ACROSS);
 
-  const { math_attend } = equations();
-  const like = rows.query.data;
-  const sizes = { scores: [heads, targets, sources], weights: [heads, targets, sources] };
-  const made = {
-    scores: read.room("the scores", [count, ...sizes.scores], like),
-    weights: read.room("the weights", [count, ...sizes.weights], like),
-    average: read.room("the mean weights", [count, targets, sources], like),
-    mixed: read.room("what is mixed", [count, heads, targets, valueWidth], like),
+  const made = shapesOf({ heads, groups, queries, keys, width, valueWidth, outputs }).map(
+    ({ shape, axes }) => ({
+      data: read.room("attention", [prompts, ...shape], inputs[0].data),
+      shape: batch === undefined ? shape : [batch, ...shape],
+      axes: batch === undefined ? axes : ["batch", ...axes],
+    }),
+  );
+  const { math_attention } = equations();
+  const attend = (b: number, { attention, padding }: PromptMasks) => {
+    const arrays = [...inputs, ...made].map(({ data }) => part(data, b, prompts));
+    const others = [...parameters, attention, padding, slopes];
+    calling(() => math_attention(arrays, others, heads, groups, keys, scale, isCausal, window));
   };
-  for (let b = 0; b < count; b++) {
-    const part = (cells: read.Cells) =>
-      cells.subarray((cells.length / count) * b, (cells.length / count) * (b + 1));
-    const own = [projected.query.data, projected.key.data, projected.value.data].map(part);
-    const outputs = [made.scores, made.weights, made.average, made.mixed].map(part);
-    const numbers = Uint32Array.of(heads, groups, targets, sources, width, valueWidth);
-    const { attention: added, padding } = masks[b];
-    calling(() => math_attend(own, outputs, numbers, causal, window, scale, added, padding, slopes));
-  }
-  const merged = merge(made.mixed, [count, heads, targets, valueWidth]);
-  const output = project("output", { data: merged, shape: [count, targets, heads * valueWidth] }, parameters);
-  const of = (data: read.Cells, shape: readonly number[], axes: readonly string[]) =>
-    read.tensor(
-      batched ? { data, shape: [count, ...shape], axes: ["batch", ...axes] } : { data, shape, axes },
-    );
-  const byHead = (name: "query" | "key" | "value", own: number, length: number, each: number) =>
-    of(
-      merge(projected[name].data, [count, length, own, each]),
-      [own, length, each],
-      ["head", "position", "coordinate"],
-    );
-  return {
-    query: byHead("query", heads, targets, width),
-    key: byHead("key", groups, sources, width),
-    value: byHead("value", groups, sources, valueWidth),
-    scores: of(made.scores, sizes.scores, ["head", "query", "key"]),
-    weights: of(made.weights, sizes.weights, ["head", "query", "key"]),
-    averageWeights: of(made.average, [targets, sources], ["query", "key"]),
-    mixed: of(made.mixed, [heads, targets, valueWidth], ["head", "position", "coordinate"]),
-    output: of(output.data, [targets, output.width], ["position", "coordinate"]),
-  };
+  masks.forEach((own, b) => {
+    if (batch === undefined) attend(b, own);
+    else ofPrompt(b, () => attend(b, own));
+  });
+  const [q, k, v, scores, weights, averageWeights, mixed, output] = made.map(read.tensor);
+  return { query: q, key: k, value: v, scores, weights, averageWeights, mixed, output };
 }
 
-/** How wide each of so many heads is. */
-function byHeads(what: string, { shape, width }: Rows & { width: number }, heads: number): number {
-  if (width % heads === 0) return width / heads;
-  throw mismatch(`${what}, by head,`, [shape[0], shape[1], heads * Math.ceil(width / heads)], shape);
+/** One of several equal parts of an array, not copied. */
+function part(data: read.Cells, b: number, parts: number): read.Cells {
+  const size = data.length / parts;
+  return data.subarray(b * size, (b + 1) * size);
 }
 
-interface Rows {
+interface Input {
   readonly data: read.Cells;
-  readonly shape: readonly number[];
+  /** The length of a row. */
+  readonly width: number;
 }
 
-/** Rows with a leading batch axis, of one where there is none. */
-function inBatch(what: string, value: unknown): Rows & { batched: boolean } {
-  const { data, shape } = read.readRowsOf(what, value);
-  if (shape.length === 2) return { data, shape: [1, ...shape], batched: false };
-  if (shape.length !== 3) throw mismatch(`${what}, rows or a batch of rows,`, [1, 1, 1], shape);
-  return { data, shape, batched: true };
+function readInputs(
+  query: unknown,
+  key: unknown,
+  value: unknown,
+): { batch: number | undefined; inputs: readonly [Input, Input, Input]; queries: number; keys: number } {
+  const rows = (what: string, value: unknown) => {
+    const given = read.readRowsOf(what, value);
+    const { shape, width } = given;
+    if (shape.length !== 2 && shape.length !== 3)
+      throw mismatch(`${what}, rows by position,`, [1, width], shape);
+    read.checkNumbers(what, given.data, Number.isFinite);
+    return given;
+  };
+  const [q, k, v] = [rows("query", query), rows("key", key), rows("value", value)];
+  const [queries, keys] = [q, k].map(({ shape }) => shape[shape.length - 2]);
+  const isBatch = q.shape.length === 3;
+  const leading = isBatch ? [q.shape[0]] : [];
+  const expect = (what: string, { shape, width }: typeof q, length: number) => {
+    const expected = [...leading, Math.max(length, 1), width];
+    if (shape.length !== expected.length || shape.some((n, axis) => n !== expected[axis])) {
+      throw mismatch(what, expected, shape);
+    }
+  };
+  expect("query", q, queries);
+  expect("key", k, keys);
+  expect("value", v, keys);
+  // Everything is computed in the kind of the query.
+  const alike = (data: read.Cells): read.Cells =>
+    q.data instanceof Float32Array
+      ? data instanceof Float32Array
+        ? data
+        : calling(() => Float32Array.from(data))
+      : read.wide(data);
+  const input = ({ data, width }: typeof q) => ({ data: alike(data), width });
+  return { batch: isBatch ? q.shape[0] : undefined, inputs: [input(q), input(k), input(v)], queries, keys };
 }
 
-/** Rows through the matrix of a name, out,in, and its bias, where there are such. */
-function project(
-  name: (typeof PROJECTIONS)[number],
-  { data, shape }: Rows,
-  parameters: Record<string, unknown>,
-): Rows & { width: number } {
-  const width = shape[2];
-  const { [name]: matrix, [`${name}_bias`]: bias } = parameters;
-  if (matrix === undefined) {
-    if (bias !== undefined) throw mismatch(`${name}_bias, without ${name},`, [], [width]);
-    return { data, shape, width };
-  }
-  const { shape: sizes, data: cells } = read.readCells(`parameters.${name}`, matrix);
-  if (sizes.length !== 2 || sizes[1] !== width) {
-    throw mismatch(`parameters.${name}`, [sizes[0] ?? 1, width], sizes);
-  }
-  read.checkNumbers(`parameters.${name}`, cells, Number.isFinite);
-  const shift = bias === undefined ? undefined : read.readFinite(`parameters.${name}_bias`, bias, [sizes[0]]);
-  const out = read.room(`what ${name} projects`, [shape[0], shape[1], sizes[0]], data);
-  calling(() => equations().math_project(data, width, read.wide(cells), shift, out));
-  return { data: out, shape: [shape[0], shape[1], sizes[0]], width: sizes[0] };
+function readHeads(given: Record<string, unknown>): [number, number] {
+  const heads = read.readCount("nHeads", given.nHeads, 1, undefined, 1);
+  const groups = read.readCount("nKeyValueHeads", given.nKeyValueHeads, 1, undefined, heads);
+  if (heads % groups === 0) return [heads, groups];
+  throw conflict(["nHeads", "nKeyValueHeads"], [heads, groups], `${groups} does not divide ${heads}`);
 }
 
-/** B,X,Y,W turned to B,Y,X,W. */
-function merge(data: read.Cells, [count, first, second, width]: readonly number[]): read.Cells {
-  const out = read.room("the turned rows", [data.length], data);
-  for (let i = 0; i < count * first * second; i++) {
-    const [b, x, y] = [Math.floor(i / (first * second)), Math.floor(i / second) % first, i % second];
-    out.set(data.subarray(i * width, (i + 1) * width), ((b * second + y) * first + x) * width);
-  }
-  return out;
+function conflict(options: string[], values: number[], reason: string): GlassformerError {
+  const message = `options ${options.join(" and ")} disagree: ${reason}`;
+  return new GlassformerError("config_conflict", message, { options, values, reason });
+}
+
+function readMask(mask: unknown): boolean {
+  if (mask === undefined || mask === "none") return false;
+  if (mask === "causal") return true;
+  throw invalidOption("mask", inWords(mask), 'it must be "none" or "causal"');
+}
+
+/** The projections, and the widths of a head, of a value head and of the output. */
+function readParameters(
+  parameters: unknown,
+  { heads, groups }: { heads: number; groups: number },
+  inputs: readonly [Input, Input, Input],
+): { parameters: (Float64Array | undefined)[]; widths: [number, number, number] } {
+  const given = parameters === undefined ? {} : readOptions("parameters", parameters, PARAMETERS);
+  const found = new Map<string, Float64Array>();
+  /** Reads a projection, and says how many numbers it makes of so many. */
+  const outputsOf = (name: string, width: number, exactly?: number): number => {
+    let outputs = width;
+    if (given[name] !== undefined) {
+      const { data, shape } = read.readCells(`parameters.${name}`, given[name]);
+      outputs = shape.length === 2 ? shape[0] : 0;
+      const expected = [exactly ?? Math.max(outputs, 1), width];
+      if (shape.length !== 2 || outputs !== expected[0] || shape[1] !== width) {
+        throw mismatch(`parameters.${name}`, expected, shape);
+      }
+      read.checkNumbers(`parameters.${name}`, data, Number.isFinite);
+      found.set(name, read.wide(data));
+    } else if (exactly !== undefined && exactly !== width) {
+      throw mismatch(`${name}, which has no projection,`, [exactly], [width]);
+    }
+    const bias = `${name}_bias`;
+    if (given[bias] !== undefined)
+      found.set(bias, read.readFinite(`parameters.${bias}`, given[bias], [outputs]));
+    return outputs;
+  };
+  const divided = (option: string, width: number, by: number): number => {
+    if (width % by === 0) return width / by;
+    throw conflict([option, "width"], [by, width], `${by} does not divide ${width}`);
+  };
+  const width = divided("nHeads", outputsOf("query", inputs[0].width), heads);
+  outputsOf("key", inputs[1].width, groups * width);
+  const valueWidth = divided("nKeyValueHeads", outputsOf("value", inputs[2].width), groups);
+  const outputs = outputsOf("output", heads * valueWidth);
+  return { parameters: PARAMETERS.map((name) => found.get(name)), widths: [width, valueWidth, outputs] };
+}
+
+interface Sizes {
+  heads: number;
+  groups: number;
+  queries: number;
+  keys: number;
+  width: number;
+  valueWidth: number;
+  outputs: number;
+}
+
+/** What is computed, in the order in which wasm fills it. */
+function shapesOf({ heads, groups, queries, keys, width, valueWidth, outputs }: Sizes): {
+  shape: number[];
+  axes: string[];
+}[] {
+  const byHead = ["head", "position", "coordinate"];
+  const pairs = ["head", "query", "key"];
+  return [
+    { shape: [heads, queries, width], axes: byHead },
+    { shape: [groups, keys, width], axes: byHead },
+    { shape: [groups, keys, valueWidth], axes: byHead },
+    { shape: [heads, queries, keys], axes: pairs },
+    { shape: [heads, queries, keys], axes: pairs },
+    { shape: [queries, keys], axes: ["query", "key"] },
+    { shape: [heads, queries, valueWidth], axes: byHead },
+    { shape: [queries, outputs], axes: ["position", "coordinate"] },
+  ];
 }

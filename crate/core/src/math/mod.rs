@@ -3,6 +3,7 @@
 mod activation;
 mod attention;
 mod loss;
+mod multi_head;
 mod norm;
 mod position;
 mod rotary;
@@ -12,6 +13,7 @@ mod softmax;
 pub use activation::Activation;
 pub use attention::{average_heads, mix, scores, weights, Sight};
 pub use loss::cross_entropy;
+pub use multi_head::{Attended, MultiHead, Projection};
 pub use norm::{layer_norm, rms_norm, Affine};
 pub use position::{alibi_slopes, sinusoid, sinusoid_concatenated};
 pub use rotary::{rotary_frequencies, rotate, Pairing, RotaryScaling};

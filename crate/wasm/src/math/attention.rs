@@ -1,142 +1,91 @@
-//! Attention on rows of any widths: projections, and what stands between them.
+//! Attention with all its heads.
 
-use super::either;
+use super::{either, read_given};
 use crate::error::thrown;
 use crate::numbers::{self, Typed};
-use glassformer::error::Error;
-use glassformer::math::{self, Sight};
-use glassformer::num::{multiply, Float};
+use glassformer::math::{Attended, MultiHead, Projection, Sight};
+use glassformer::num::Float;
 use js_sys::{Array, Float64Array};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen::{JsCast, JsValue};
 
-/// Rows of a width times a matrix that stands out,in, plus a bias: `out` has as many columns as the matrix rows.
+/// Attention of one prompt. `arrays` are eleven of one kind: the rows of query, key and value, and for what is computed,
+/// query H,T,K, key G,S,K, value G,S,J, scores, weights H,T,S, their mean T,S, mixed H,T,J and output. `given` are
+/// Float64Arrays or undefined: query, its bias, key, its bias, value, its bias, output, its bias; numbers added to the scores;
+/// marks of hidden keys; slopes.
+// As many arguments as there are things to choose.
+#[allow(clippy::too_many_arguments)]
 #[wasm_bindgen]
-pub fn math_project(
-    x: &JsValue,
-    width: usize,
-    matrix: &Float64Array,
-    bias: Option<Float64Array>,
-    out: &JsValue,
-) -> Result<(), JsValue> {
-    fn run<A: Typed>(
-        x: &A,
-        width: usize,
-        matrix: &Float64Array,
-        bias: Option<Float64Array>,
-        out: &JsValue,
-    ) -> Result<(), JsValue> {
-        let out: &A = out.unchecked_ref();
-        let (x, given) = (numbers::read(x)?, numbers::read_as::<A::Number>(matrix)?);
-        let columns = given.len() / width;
-        let mut turned = numbers::zeros::<A::Number>(given.len())?;
-        for (i, cell) in turned.iter_mut().enumerate() {
-            *cell = given[i % columns * width + i / columns];
-        }
-        let mut rows = numbers::zeros::<A::Number>(out.count())?;
-        multiply(&x, &turned, width, columns, &mut rows);
-        if let Some(bias) = super::read_given::<A>(bias)? {
-            for row in rows.chunks_exact_mut(columns) {
-                row.iter_mut().zip(&bias).for_each(|(cell, &b)| *cell += b);
-            }
-        }
-        out.copy_in(0, &rows);
-        Ok(())
-    }
-    numbers::margin()?;
-    either!(run, x, width, matrix, bias, out)
-}
-
-/// Attention of projected rows: `rows` are the queries T,H·K, keys S,G·K and values S,G·J, `outputs` the scores H,T,S,
-/// weights H,T,S, their mean over heads T,S and mixed H,T,J; `sizes` are H, G, T, S, K and J. `window` 0 is none.
-#[wasm_bindgen]
-#[allow(clippy::too_many_arguments)] // What attention depends on; an object of them would have to be read first.
-pub fn math_attend(
-    rows: &Array,
-    outputs: &Array,
-    sizes: &[u32],
-    causal: bool,
-    window: usize,
+pub fn math_attention(
+    arrays: &Array,
+    given: &Array,
+    heads: usize,
+    groups: usize,
+    keys: usize,
     scale: f64,
-    added: Option<Float64Array>,
-    padding: Option<Float64Array>,
-    slopes: Option<Float64Array>,
+    causal: bool,
+    window: Option<u32>,
 ) -> Result<(), JsValue> {
-    struct Masks {
-        causal: bool,
-        window: usize,
-        scale: f64,
-        added: Option<Float64Array>,
-        padding: Option<Float64Array>,
-        slopes: Option<Float64Array>,
-    }
     fn run<A: Typed>(
-        queries: &A,
-        rows: &Array,
-        outputs: &Array,
-        sizes: &[u32],
-        masks: Masks,
+        _kind: &A,
+        arrays: &Array,
+        given: &Array,
+        (heads, groups, keys): (usize, usize, usize),
+        scale: f64,
+        (causal, window): (bool, Option<u32>),
     ) -> Result<(), JsValue> {
-        let [count, groups, total_t, total_s, k, j] = *sizes else { return Ok(()) };
-        let [count, groups, total_t, total_s, k, j] =
-            [count, groups, total_t, total_s, k, j].map(|size| size as usize);
-        let array = |list: &Array, i: u32| numbers::read(list.get(i).unchecked_ref::<A>());
-        let (queries, keys, values) = (numbers::read(queries)?, array(rows, 1)?, array(rows, 2)?);
-        let (mut scores, mut weights) = (array(outputs, 0)?, array(outputs, 1)?);
-        let (mut mean, mut mixed) = (array(outputs, 2)?, array(outputs, 3)?);
-        let (added, slopes) = (super::read_given::<A>(masks.added)?, super::read_given::<A>(masks.slopes)?);
-        let padding = masks.padding.map(|marks| numbers::read(&marks)).transpose()?;
-        let padding: Option<Vec<bool>> = padding.map(|marks| marks.iter().map(|&x| x != 0.0).collect());
-        let sight = Sight {
-            causal: masks.causal,
-            window: (masks.window > 0).then_some(masks.window),
-            added: added.as_deref(),
-            padding: padding.as_deref(),
-            slopes: slopes.as_deref(),
-            queries: total_t,
-            keys: total_s,
-        };
-        let scale = <A::Number as Float>::from_f64(masks.scale);
-        for h in 0..count {
-            let group = h / (count / groups);
-            for t in 0..total_t {
-                let place = (h * total_t + t) * total_s;
-                let query = &queries[t * count * k + h * k..][..k];
-                let row = &mut scores[place..place + total_s];
-                math::scores(
-                    &sight,
-                    (h, t),
-                    scale,
-                    query,
-                    keys.chunks_exact(groups * k).map(|row| &row[group * k..(group + 1) * k]),
-                    row,
-                );
-                // A score that overflows to -infinity would pass for one that is hidden.
-                let wrong = |(s, x): &(usize, &A::Number)| !x.is_finite() && !sight.hides(h, t, *s);
-                if let Some((_, x)) = row.iter().enumerate().find(wrong) {
-                    let what = "a score".into();
-                    return Err(thrown(Error::NotFinite { what, position: t, value: x.to_f64() }));
-                }
-                let out = &mut weights[place..place + total_s];
-                math::weights(&sight, t, row, out);
-                let mix = &mut mixed[(h * total_t + t) * j..][..j];
-                math::mix(
-                    &sight,
-                    t,
-                    out,
-                    values.chunks_exact(groups * j).map(|row| &row[group * j..(group + 1) * j]),
-                    mix,
-                );
-            }
+        let array = |i: u32| arrays.get(i).unchecked_into::<A>();
+        let number = |i: u32| read_given::<A>(given.get(i).dyn_into::<Float64Array>().ok());
+        let [query, key, value] =
+            [numbers::read(&array(0))?, numbers::read(&array(1))?, numbers::read(&array(2))?];
+        let mut out = numbers::reserved(OUTPUTS as usize)?;
+        for i in 0..OUTPUTS {
+            out.push(numbers::zeros(array(INPUTS + i).count())?);
         }
-        math::average_heads(&weights, count, &mut mean);
-        for (i, cells) in [&scores, &weights, &mean, &mixed].into_iter().enumerate() {
-            outputs.get(i as u32).unchecked_ref::<A>().copy_in(0, cells);
+        let mut parameters = numbers::reserved(8)?;
+        for i in 0..8 {
+            parameters.push(number(i)?);
+        }
+        let projection =
+            |i: usize| Projection { matrix: parameters[i].as_deref(), bias: parameters[i + 1].as_deref() };
+        let (added, marks, slopes) = (number(8)?, number(9)?, number(10)?);
+        let padding = match &marks {
+            None => None,
+            Some(marks) => {
+                let mut padding = numbers::reserved(marks.len())?;
+                padding.extend(marks.iter().map(|&mark| mark != A::Number::ZERO));
+                Some(padding)
+            }
+        };
+        let multi = MultiHead {
+            heads,
+            groups,
+            scale: A::Number::from_f64(scale),
+            query: projection(0),
+            key: projection(2),
+            value: projection(4),
+            output: projection(6),
+        };
+        if let [q, k, v, scores, weights, average, mixed, output] = &mut out[..] {
+            let sight = Sight {
+                causal,
+                window: window.map(|window| window as usize),
+                added: added.as_deref(),
+                padding: padding.as_deref(),
+                slopes: slopes.as_deref(),
+                ..Sight::all(average.len() / keys, keys)
+            };
+            let attended = Attended { query: q, key: k, value: v, scores, weights, average, mixed, output };
+            multi.attend([&query, &key, &value], &sight, attended).map_err(thrown)?;
+        }
+        for (i, cells) in out.iter().enumerate() {
+            array(INPUTS + i as u32).copy_in(0, cells);
         }
         Ok(())
     }
     numbers::margin()?;
-    let masks = Masks { causal, window, scale, added, padding, slopes };
-    let queries = rows.get(0);
-    either!(run, &queries, rows, outputs, sizes, masks)
+    let query = arrays.get(0);
+    either!(run, &query, arrays, given, (heads, groups, keys), scale, (causal, window))
 }
+
+const INPUTS: u32 = 3;
+const OUTPUTS: u32 = 8;
