@@ -286,7 +286,7 @@ fn without_position_and_mask_permuting_the_input_permutes_the_output() {
         let differs = |mask: Mask| {
             let mut model = EncoderModel::<f64>::from_seed(&Config { mask, ..base.clone() }, 5).unwrap();
             fill!(model, &mut Picker(RandomStream::numpy(6)));
-            let run = |x: &[f64]| cells(&model.respond_to_rows(x, &Masks::default()).unwrap(), &hidden);
+            let run = |x: &[f64]| cells(&model.respond_to_rows(x).unwrap(), &hidden);
             let (plain, permuted) = (run(&rows), run(&moved));
             let apart = |(i, x): (usize, &f64)| {
                 let (t, d) = (i / base.n_model, i % base.n_model);

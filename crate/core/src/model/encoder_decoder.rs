@@ -1,14 +1,11 @@
 //! An encoder over a source, and a decoder over a target that attends to it.
 
-use super::transformer::{Given, Transformer};
-use crate::config::Config;
+use super::named::named_model;
+use super::{Given, Transformer};
 use crate::error::Error;
 use crate::mask::Masks;
-use crate::num::random::RandomStream;
 use crate::num::Float;
-use crate::params::Parameters;
-use crate::trace::{Plan, Start, Trace};
-use alloc::{string::ToString, sync::Arc, vec};
+use crate::trace::Trace;
 
 /// The whole Transformer of Vaswani et al. 2017 (arXiv:1706.03762), figure 1.
 ///
@@ -23,55 +20,9 @@ use alloc::{string::ToString, sync::Arc, vec};
 #[derive(Clone, Debug)]
 pub struct EncoderDecoderModel<F>(Transformer<F>);
 
+named_model!(EncoderDecoderModel, has_encoder: true);
+
 impl<F: Float> EncoderDecoderModel<F> {
-    /// A model whose parameters are the next draws of a stream.
-    ///
-    /// # Errors
-    /// What [`Config::validate`] refuses, [`Error::InvalidOption`] without an encoder, and [`Error::OutOfMemory`]; the
-    /// stream is then as it was.
-    pub fn new(config: &Config, stream: &mut RandomStream) -> Result<Self, Error> {
-        if config.encoder.is_none() {
-            return Err(Error::InvalidOption {
-                option: "nEncoderBlocks".to_string(),
-                value: "undefined".to_string(),
-                reason: "an encoder-decoder needs an encoder".to_string(),
-                nearest: vec![],
-            });
-        }
-        Transformer::new(config, stream).map(EncoderDecoderModel)
-    }
-
-    /// A model from a fresh stream of the kind that its `init` draws from.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn from_seed(config: &Config, seed: u64) -> Result<Self, Error> {
-        Self::new(config, &mut config.init.stream(seed))
-    }
-
-    /// What was chosen.
-    pub fn config(&self) -> &Config {
-        self.0.config()
-    }
-
-    /// The parameters.
-    pub fn parameters(&self) -> &Parameters<F> {
-        self.0.parameters()
-    }
-
-    /// The parameters, to be set. Traces that exist already keep their numbers.
-    pub fn parameters_mut(&mut self) -> &mut Parameters<F> {
-        self.0.parameters_mut()
-    }
-
-    /// The stages of a pass, in execution order.
-    ///
-    /// # Errors
-    /// None, for this model.
-    pub fn plan(&self, start: Start) -> Result<&Arc<Plan>, Error> {
-        self.0.plan(start)
-    }
-
     /// The trace of a source and a target.
     ///
     /// # Shapes
