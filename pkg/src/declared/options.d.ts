@@ -94,7 +94,7 @@ export interface ExpertsOptions {
   /** Standard deviation of the noise on the router's logits. Default 0. */
   noise?: number;
   /** Block n draws its noise from NumPy's default_rng(noiseSeed + n). Default 0. */
-  noiseSeed?: Seed;
+  noiseSeed?: number;
 }
 
 /** Rotary positions (Su et al. 2021, arXiv:2104.09864). */

@@ -108,15 +108,13 @@ impl<'a> Given<'a> {
 
     pub(super) fn numbers(&self, name: &str) -> Result<Option<Vec<f64>>, Error> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let read = |value: &Value| match value {
-            Value::Number(x) if x.is_finite() => Some(*x),
-            _ => None,
+        let reason = "it must be a list of finite numbers";
+        let Value::List(list) = value else { return Err(self.refused(name, value, reason)) };
+        let read = |(i, value): (usize, &Value)| match value {
+            Value::Number(x) if x.is_finite() => Ok(*x),
+            _ => Err(self.refused(name, value, &format!("{reason}, and that stands at {i}"))),
         };
-        let numbers: Option<Vec<f64>> = match value {
-            Value::List(list) => list.iter().map(read).collect(),
-            _ => None,
-        };
-        numbers.map(Some).ok_or_else(|| self.refused(name, value, "it must be a list of finite numbers"))
+        list.iter().enumerate().map(read).collect::<Result<_, _>>().map(Some)
     }
 
     /// A whole number from 0 to 2^64-1.

@@ -36,9 +36,20 @@ pub(super) fn feed_forward(given: &Given) -> Result<FeedForward, Error> {
         capacity: own.size("capacity")?,
         overflow: overflow(&own)?.unwrap_or(usual.overflow),
         noise: own.number("noise")?.unwrap_or(usual.noise),
-        noise_seed: own.big("noiseSeed")?.unwrap_or(usual.noise_seed),
+        noise_seed: noise_seed(&own)?.unwrap_or(usual.noise_seed),
         ..usual
     }))
+}
+
+/// A seed that a float holds exactly, because options give it back as one.
+fn noise_seed(own: &Given) -> Result<Option<u64>, Error> {
+    match (own.big("noiseSeed"), own.get("noiseSeed")) {
+        (Ok(seed), _) if seed.is_none_or(|seed| seed < 1 << 53) => Ok(seed),
+        (_, Some(value)) => {
+            Err(own.refused("noiseSeed", value, "it must be a whole number from 0 to 2^53-1"))
+        }
+        (refusal, None) => refusal,
+    }
 }
 
 fn overflow(own: &Given) -> Result<Option<Overflow>, Error> {
