@@ -86,7 +86,7 @@ pub(super) const BACK: &[Declaration] = &[
         row: Row::Vocabulary,
         symbol: "l",
         operation: Operation::Linear,
-        meaning: "A score for each token of the vocabulary to come next.",
+        meaning: "A score for each token of the vocabulary{causal? to come next}.",
         formula: "l[t,v] = Σ_d ẑ[t,d] · {tied?E[v,d]|W_head[d,v]}{head_bias? + b_head[v]}{final.normalized?|, ẑ = {=STREAM}}",
         inputs: &[HeadInput, Parameter("head"), TiedTable, Parameter("head_bias")],
         hook: None,

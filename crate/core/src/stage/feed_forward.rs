@@ -239,7 +239,7 @@ pub(super) const DECLARATIONS: &[Declaration] = &[
         row: Row::Model,
         symbol: "z",
         operation: Operation::Sum,
-        meaning: "{feed_forward.residual?What leaves the block: the sum, {=NORMED}|{adds?The residual stream as it leaves the block|The feed-forward branch's contribution, which leaves the block alone}}.",
+        meaning: "{feed_forward.residual?What leaves the block: {residual?the sum|the contribution}, {=NORMED}|{adds?The residual stream as it leaves the block|The feed-forward branch's contribution, which leaves the block alone}}.",
         formula: "z[t,d] = {feed_forward.residual?{norm z̃[t]|feed_forward.norm}|{adds?{=MID}[t,d] + }b[t,d]}",
         inputs: &[Stage(Kind::FeedForwardResidual), With(Kind::FeedForwardResidual, &Parameter("feed_forward.norm.gain")), With(Kind::FeedForwardResidual, &Parameter("feed_forward.norm.bias")), Without(Kind::FeedForwardResidual, &PassingMiddle), Without(Kind::FeedForwardResidual, &Stage(Kind::FeedForwardOutput))],
         hook: Some("hook_resid_post"),
