@@ -1,6 +1,6 @@
 /** The numbers of one forward pass, and what it was given. Traces of one prompt and of many are made of them. */
 
-import { calling } from "./errors.js";
+import { calling, GlassformerError } from "./errors.js";
 import type { Trace as WasmTrace } from "./generated/glassformer_wasm.js";
 import { freed, Handle } from "./lifetime.js";
 import { type Place, type Plan, shapeOptions } from "./plan.js";
@@ -125,9 +125,13 @@ export class Recording {
     if (this.#block === undefined) return use(this.#handle().get());
     const lent = inWasm(this.plan, this.prompt, this.#block);
     try {
-      return use(lent);
-    } finally {
+      const result = use(lent);
       lent.free();
+      return result;
+    } catch (cause) {
+      // After anything but a refusal the module may hold it still: freeing it would throw, and hide what happened.
+      if (cause instanceof GlassformerError) lent.free();
+      throw cause;
     }
   }
 }
