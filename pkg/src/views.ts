@@ -3,6 +3,7 @@
 import { calling, inWords } from "./errors.js";
 import type { StageDescription } from "./glassformer.js";
 import { invalidOption } from "./input.js";
+import { equations } from "./math/bindings.js";
 import type { Plan } from "./plan.js";
 import { Tensor } from "./tensor.js";
 
@@ -28,15 +29,16 @@ export function averageOf(plan: Plan, stage: unknown, tensorOf: (slot: number) =
   }
   const { data, shape, axes } = tensorOf(slot);
   const [heads, queries, keys] = shape.slice(-3);
-  const cells = queries * keys;
   const Type = plan.dtype === "float64" ? Float64Array : Float32Array;
-  const mean = calling(() => new Type(data.length / heads));
-  for (let i = 0; i < mean.length; i++) {
-    const from = Math.floor(i / cells) * heads * cells + (i % cells);
-    let sum = 0;
-    for (let h = 0; h < heads; h++) sum += data[from + h * cells];
-    mean[i] = sum / heads;
-  }
+  const cells = queries * keys;
+  const mean = calling(() => {
+    const made = new Type(data.length / heads);
+    for (let b = 0; b * cells < made.length; b++) {
+      const own = data.subarray(b * heads * cells, (b + 1) * heads * cells);
+      equations().math_average_heads(own, heads, made.subarray(b * cells, (b + 1) * cells));
+    }
+    return made;
+  });
   const left = <T>(list: readonly T[]) => [...list.slice(0, -3), ...list.slice(-2)];
   return new Tensor(mean, left(shape), left(axes));
 }

@@ -3,10 +3,11 @@
 use super::{either, read_given};
 use crate::error::thrown;
 use crate::numbers::{self, Typed};
-use glassformer::math::{Attended, MultiHead, Projection, Sight};
+use glassformer::math::{average_heads, Attended, MultiHead, Projection, Sight};
 use glassformer::num::Float;
 use js_sys::{Array, Float64Array};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen::JsCast;
 
 /// Attention of one prompt. `arrays` are eleven of one kind: the rows of query, key and value, and for what is computed,
 /// query H,T,K, key G,S,K, value G,S,J, scores, weights H,T,S, their mean T,S, mixed H,T,J and output. `given` are
@@ -85,6 +86,20 @@ pub fn math_attention(
     numbers::margin()?;
     let query = arrays.get(0);
     either!(run, &query, arrays, given, (heads, groups, keys), scale, (causal, window))
+}
+
+/// The mean of the heads' weights, H,T,S to T,S.
+#[wasm_bindgen]
+pub fn math_average_heads(weights: &JsValue, heads: usize, out: &JsValue) -> Result<(), JsValue> {
+    fn run<A: Typed>(weights: &A, heads: usize, out: &JsValue) -> Result<(), JsValue> {
+        let out: &A = out.unchecked_ref();
+        let mut mean = numbers::zeros(out.count())?;
+        average_heads(&numbers::read(weights)?, heads, &mut mean);
+        out.copy_in(0, &mean);
+        Ok(())
+    }
+    numbers::margin()?;
+    either!(run, weights, heads, out)
 }
 
 const INPUTS: u32 = 3;
