@@ -67,7 +67,7 @@ test("weights are averaged over heads as their sum divided by their number", () 
     for (let t = 0; t < 4; t++) {
       for (let s = 0; s < 4; s++) {
         const heads = [0, 1, 2].map((h) => own.attention.at(h, t, s));
-        assert.equal(average.at(t, s), round((heads[0] + heads[1] + heads[2]) / 3));
+        assert.equal(average.at(t, s), round(round(round(heads[0] + heads[1]) + heads[2]) / 3));
       }
     }
     assert.deepEqual(own.averageWeights("blocks.1.attention.weights"), average);

@@ -1,8 +1,11 @@
 //! Digests of bits, computed by the same code natively and in wasm and compared with the same constants.
 
-use glassformer::config::{Config, Init};
-use glassformer::math::Activation;
-use glassformer::model::CausalLanguageModel;
+use glassformer::config::{
+    Bias, Config, Encoder, Experts, FeedForward, Init, Norm, Placement, Position, Rotary,
+};
+use glassformer::mask::Masks;
+use glassformer::math::{Activation, Overflow, Pairing};
+use glassformer::model::{CausalLanguageModel, Given, Transformer};
 use glassformer::num::random::RandomStream;
 use glassformer::num::Float;
 use glassformer::trace::Trace;
@@ -69,6 +72,61 @@ pub fn digest_of<F: Float>(traces: &[Trace<F>]) -> String {
     digest.hex()
 }
 
+/// Every stage of a model of one style of the family, whose every parameter is drawn, biases and gains too.
+pub fn family_digest<F: Float>(style: &str) -> String {
+    let base = Config { n_model: 12, n_heads: 4, n_blocks: 2, norm_affine: true, ..Config::new(11) };
+    let bias = Bias::all(&base);
+    let config = match style {
+        "gpt2" => Config {
+            position: Position::Learned,
+            activation: Activation::GeluTanh,
+            bias,
+            tied_head: true,
+            max_context: 50,
+            ..base
+        },
+        "llama" => Config {
+            norm: Norm::Rms,
+            n_key_value_heads: Some(2),
+            head_width: Some(6),
+            position: Position::Rotary(Rotary { pairing: Pairing::Half, ..Rotary::default() }),
+            feed_forward: FeedForward::SwiGlu,
+            activation: Activation::Silu,
+            ..base
+        },
+        "mixture" => Config {
+            feed_forward: FeedForward::Experts(Experts {
+                capacity: Some(9),
+                overflow: Overflow::Reroute,
+                noise: 0.3,
+                ..Experts::new(4, 2)
+            }),
+            bias,
+            window: Some(5),
+            position: Position::Alibi(None),
+            ..base
+        },
+        _ => Config {
+            norm_placement: Placement::Post,
+            bias,
+            encoder: Some(Encoder { n_vocab: 11, n_blocks: 2 }),
+            ..base
+        },
+    };
+    let mut stream = RandomStream::numpy(2025);
+    let mut model = Transformer::<F>::new(&config, &mut stream).unwrap();
+    let list: Vec<(String, usize)> =
+        model.parameters().list().iter().map(|p| (p.name(), p.count())).collect();
+    for (name, count) in list {
+        let values: Vec<F> = (0..count).map(|_| F::from_f64(0.3 * stream.normal())).collect();
+        model.parameters_mut().set(&name, &values).unwrap();
+    }
+    let target: Vec<u32> = (0..30).map(|i| i * 7 % 11).collect();
+    let source = if config.encoder.is_some() { vec![4, 9, 0, 1] } else { vec![] };
+    let given = Given::Tokens { target: &target, source: &source };
+    digest_of(&[model.respond(given, &Masks::default()).unwrap()])
+}
+
 /// What [`stream_digest`] must give.
 pub const STREAM_DIGESTS: [(&str, &str); 2] = [("numpy", "64d51b4ddfd8cbbe"), ("rand", "35e95ec6b0e4587e")];
 
@@ -79,4 +137,12 @@ pub const TRACE_DIGESTS: [(Activation, &str, &str); 5] = [
     (Activation::GeluTanh, "82c4df00822bec3e", "072a7799fe67567d"),
     (Activation::Silu, "2b1e3a045de33482", "06cb9bf5a5569e9c"),
     (Activation::Identity, "2baeeb5eb492ffc4", "37ca765886d25160"),
+];
+
+/// What [`family_digest`] must give for each style, in float64 and float32.
+pub const FAMILY_DIGESTS: [(&str, &str, &str); 4] = [
+    ("gpt2", "b5f9495053278ee5", "bab04c4312b28235"),
+    ("llama", "9cb6e42a7967b007", "c401b58b60b8f687"),
+    ("mixture", "149ba75164342c64", "3a97986676c393b3"),
+    ("encoder_decoder", "7fd33c1f275f12ef", "5b7b11579f10569c"),
 ];

@@ -3,7 +3,7 @@
 use super::validate::{conflict, invalid};
 use super::{Config, Expert, Experts, FeedForward, Position, Rotary};
 use crate::error::Error;
-use crate::math::{Activation, RotaryScaling};
+use crate::math::{Activation, Overflow, RotaryScaling};
 use alloc::{format, string::ToString};
 
 impl Config {
@@ -108,7 +108,7 @@ impl Config {
 }
 
 fn check_experts(experts: &Experts) -> Result<(), Error> {
-    let Experts { experts: count, selected, capacity, noise, noise_seed, .. } = experts;
+    let Experts { experts: count, selected, capacity, overflow, noise, noise_seed, .. } = experts;
     let sizes = [
         ("feedForward.experts", *count),
         ("feedForward.selected", *selected),
@@ -125,6 +125,12 @@ fn check_experts(experts: &Experts) -> Result<(), Error> {
             ("feedForward.selected", (*selected as f64).into()),
             ("feedForward.experts", (*count as f64).into()),
         ];
+        return Err(conflict(options, reason));
+    }
+    if capacity.is_none() && *overflow != Overflow::Drop {
+        let reason = "without a capacity no expert is ever full".to_string();
+        let options =
+            [("feedForward.overflow", overflow.name().into()), ("feedForward.capacity", "none".into())];
         return Err(conflict(options, reason));
     }
     if !(noise.is_finite() && *noise >= 0.0) {

@@ -5,7 +5,7 @@ use super::value::Value;
 use crate::config::{AttentionBias, Bias, Config, Expert, Experts, FeedForward, Position, Rotary};
 use crate::error::Error;
 use crate::math::{Overflow, Pairing, RotaryScaling};
-use alloc::{format, string::ToString};
+use alloc::format;
 
 const FEED_FORWARDS: [&str; 4] = ["dense", "glu", "swiglu", "geglu"];
 const EXPERTS: [&str; 8] =
@@ -34,7 +34,9 @@ pub(super) fn feed_forward(given: &Given) -> Result<FeedForward, Error> {
         expert: own.choice("expert", Expert::ALL.iter().map(|x| (x.name(), *x)))?.unwrap_or(usual.expert),
         renormalize: own.bool("renormalize")?.unwrap_or(usual.renormalize),
         capacity: own.size("capacity")?,
-        overflow: overflow(&own)?.unwrap_or(usual.overflow),
+        overflow: own
+            .choice("overflow", Overflow::ALL.iter().map(|x| (x.name(), *x)))?
+            .unwrap_or(usual.overflow),
         noise: own.number("noise")?.unwrap_or(usual.noise),
         noise_seed: noise_seed(&own)?.unwrap_or(usual.noise_seed),
         ..usual
@@ -49,17 +51,6 @@ fn noise_seed(own: &Given) -> Result<Option<u64>, Error> {
             Err(own.refused("noiseSeed", value, "it must be a whole number from 0 to 2^53-1"))
         }
         (refusal, None) => refusal,
-    }
-}
-
-fn overflow(own: &Given) -> Result<Option<Overflow>, Error> {
-    let chosen = own.choice("overflow", Overflow::ALL.iter().map(|x| (x.name(), *x)))?;
-    match (chosen, own.get("capacity")) {
-        (Some(policy), None) if policy != Overflow::Drop => Err(disagree(
-            [("feedForward.overflow", policy.name().into()), ("feedForward.capacity", "none".into())],
-            "without a capacity no expert is ever full".to_string(),
-        )),
-        _ => Ok(chosen),
     }
 }
 
