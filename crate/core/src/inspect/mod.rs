@@ -2,6 +2,7 @@
 
 mod describe;
 mod diff;
+mod facts;
 mod formula;
 
 pub use describe::{describe, Description};
