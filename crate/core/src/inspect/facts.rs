@@ -1,6 +1,6 @@
 //! What a stage's declared texts may ask of the pass they stand in.
 
-use super::formula::{fill_in, Facts};
+use super::formula::Facts;
 use crate::config::{Norm, Position};
 use crate::math::{Overflow, Pairing, RotaryScaling};
 use crate::stage::{Input, Kind, Stage, Tower};
