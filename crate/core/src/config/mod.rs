@@ -81,6 +81,10 @@ impl Config {
     /// stages can be held.
     pub const MOST_BLOCKS: usize = 10_000;
 
+    /// How many experts a mixture may have: their indices stand in traces as numbers of the model's own kind, and those
+    /// up to here do so exactly.
+    pub const MOST_EXPERTS: usize = 10_000;
+
     /// The lesson's model for a vocabulary of this size: width 4, two heads, one block, hidden width 8.
     pub fn new(n_vocab: usize) -> Self {
         Config {

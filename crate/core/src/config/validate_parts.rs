@@ -119,6 +119,10 @@ fn check_experts(experts: &Experts) -> Result<(), Error> {
             return Err(invalid(option, 0.0, "it must be at least 1"));
         }
     }
+    if *count > Config::MOST_EXPERTS {
+        let reason = format!("it must be at most {}", Config::MOST_EXPERTS);
+        return Err(invalid("feedForward.experts", *count as f64, &reason));
+    }
     if selected > count {
         let reason = format!("a row cannot take {selected} of {count} experts");
         let options = [

@@ -1,6 +1,8 @@
 //! Which experts a row goes to, and with what weight.
 
 use crate::num::Float;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// What becomes of a choice whose expert has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +97,9 @@ impl Router {
         assert_eq!(probabilities.len(), self.experts);
         assert_eq!((selected.len(), gates.len()), (self.selected, self.selected));
         assert!(self.selected <= self.experts);
-        for i in 0..self.selected {
-            let (own, rest) = selected.split_at_mut(i);
-            // There are at least as many experts as choices.
-            rest[0] = number(most_probable(probabilities, |e| !own.contains(&number(e))).unwrap_or(0));
+        let ranked = ranked(probabilities);
+        for (choice, &e) in selected.iter_mut().zip(&ranked) {
+            *choice = number(e);
         }
         self.weigh(probabilities, selected, gates);
         for (&choice, &gate) in selected.iter().zip(gates.iter()) {
@@ -108,6 +109,8 @@ impl Router {
         }
         let Some(capacity) = self.capacity else { return Ok(()) };
         let mut rerouted = false;
+        // What was full stays full, and what was taken is the row's own: each is looked at once.
+        let mut others = ranked[self.selected..].iter().copied();
         for i in 0..self.selected {
             let e = index(selected[i]);
             if filled[e] < capacity {
@@ -118,9 +121,7 @@ impl Router {
             let other = match self.overflow {
                 Overflow::Error => return Err(e),
                 Overflow::Drop => None,
-                Overflow::Reroute => most_probable(probabilities, |other| {
-                    filled[other] < capacity && !selected.contains(&number(other))
-                }),
+                Overflow::Reroute => others.find(|&other| filled[other] < capacity),
             };
             rerouted |= self.overflow == Overflow::Reroute;
             match other {
@@ -152,10 +153,11 @@ impl Router {
     }
 }
 
-/// The most probable of the experts that are allowed; of equal ones the first.
-fn most_probable<F: Float>(probabilities: &[F], allowed: impl Fn(usize) -> bool) -> Option<usize> {
-    let allowed = (0..probabilities.len()).filter(|&e| allowed(e));
-    allowed.reduce(|best, e| if probabilities[e] > probabilities[best] { e } else { best })
+/// The experts, the most probable first; of equal ones the lower index, as a stable sort leaves them.
+fn ranked<F: Float>(probabilities: &[F]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..probabilities.len()).collect();
+    order.sort_by(|&a, &b| probabilities[b].partial_cmp(&probabilities[a]).unwrap_or(Ordering::Equal));
+    order
 }
 
 fn number<F: Float>(e: usize) -> F {
