@@ -171,6 +171,13 @@ fn numbers_that_overflow_are_refused_and_the_model_answers_on() {
 }
 
 #[test]
+fn the_first_stage_that_left_the_finite_numbers_is_named() {
+    let model = CausalLanguageModel::<f64>::from_seed(&Config { epsilon: 0.0, ..Config::new(0) }, 7).unwrap();
+    let error = model.respond_to_rows(&[1.0; 4]).unwrap_err();
+    assert!(error.to_string().contains("blocks.0.attention.normalized"), "{error}");
+}
+
+#[test]
 fn prompts_that_cannot_be_read_are_refused_by_name() {
     let model =
         CausalLanguageModel::<f64>::from_seed(&Config { max_context: 3, ..Config::new(7) }, 7).unwrap();

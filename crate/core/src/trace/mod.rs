@@ -2,6 +2,7 @@
 //!
 //! The pass computes in the record itself (`Pass` writes a `Segment`), so nothing is copied to be kept.
 
+mod finite;
 mod pass;
 mod plan;
 mod segment;
@@ -12,12 +13,11 @@ pub use plan::{Plan, Start};
 pub(crate) use segment::{Segment, Span};
 
 use crate::error::{nearest, Error};
-use crate::math::Sight;
 use crate::memory::zeroed;
 use crate::num::Float;
 use crate::stage::{Kind, Lengths, Side, Stage};
 use crate::tensor::Tensor;
-use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
+use alloc::{string::String, sync::Arc, vec, vec::Vec};
 use core::ops::Range;
 
 /// What a prompt was made of.
@@ -251,41 +251,7 @@ impl<F: Float> Trace<F> {
     /// further on, and would then be wrong without a word.
     pub(crate) fn check_finite(&self) -> Result<(), Error> {
         let Some(last) = self.spans.last() else { return Ok(()) };
-        let Segment { first, new, .. } = *last.segment;
-        for (slot, &stage) in self.stages().iter().enumerate() {
-            let cells = last.segment.stage(slot);
-            let rows = self.plan.rows(stage, new);
-            let (width, groups) = (cells.len() / rows.max(1), self.plan.groups(stage));
-            let first = if stage.side() == Side::Target { first } else { 0 };
-            let is_hidden = |i: usize| {
-                let (t, s) = (first + i / width, i % (width / groups));
-                is_scores(stage) && (self.masked || !self.sees(stage, t, s))
-            };
-            let is_fine = |i: usize| cells[i].is_finite() || (cells[i] == F::NEG_INFINITY && is_hidden(i));
-            if let Some(i) = (0..cells.len()).find(|&i| !is_fine(i)) {
-                return Err(Error::NotFinite {
-                    what: format!("stage {}", stage.name()),
-                    position: first + i / width,
-                    value: cells[i].to_f64(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the model itself lets the query at `t` see the key at `s`.
-    fn sees(&self, stage: Stage, t: usize, s: usize) -> bool {
-        let config = self.plan.config();
-        if stage.kind == Kind::CrossScores {
-            return true;
-        }
-        let keys = s.max(t) + 1;
-        let sight = Sight::<F> {
-            causal: config.is_causal(stage.tower),
-            window: config.window,
-            ..Sight::all(keys, keys)
-        };
-        sight.range(t).contains(&s)
+        finite::check(&self.plan, &last.segment, self.stages().len(), self.masked)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A forward pass while it runs: one stage after another is written, and only earlier ones can be read.
 
+use super::finite;
 use super::plan::Plan;
 use super::segment::{Segment, Span};
 use crate::error::Error;
@@ -52,7 +53,15 @@ impl<'a, F: Float> Pass<'a, F> {
         let (first, keys) = (self.segment.first, self.segment.keys);
         let (offsets, data, out) = self.segment.split(self.next);
         let plan = self.plan;
-        compute(&Earlier { plan, past: self.past, stage, offsets, data, first, keys }, out)?;
+        let earlier = Earlier { plan, past: self.past, stage, offsets, data, first, keys };
+        if let Err(refusal) = compute(&earlier, out) {
+            // What cannot be computed may come from a stage before, which is then the one to name.
+            let before = match refusal {
+                Error::NotFinite { .. } => finite::check(plan, &self.segment, self.next, true),
+                _ => Ok(()),
+            };
+            return before.and(Err(refusal));
+        }
         self.next += 1;
         Ok(())
     }
