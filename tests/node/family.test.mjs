@@ -137,17 +137,15 @@ test("the counts of the textbook", () => {
 });
 
 test("heads are columns of each row: B,T,D becomes B,H,T,K, which no reshape gives", () => {
-  const model = new EncoderModel({ nVocab: 0, nModel: 8, nHeads: 2 });
+  const model = new EncoderModel({ nVocab: 0, nModel: 8, nHeads: 2, norm: "none" });
   const rows = Array.from({ length: 2 }, (_, b) =>
     Array.from({ length: 4 }, (_, t) => Array.from({ length: 8 }, (_, d) => 100 * b + 10 * t + d)),
   );
-  const options = { ...model.options, norm: "none", finalNorm: false };
-  const bare = new EncoderModel(options);
-  bare.setParameter(
+  model.setParameter(
     "blocks.0.attention.value",
     Array.from({ length: 8 }, (_, i) => Array.from({ length: 8 }, (_, j) => (i === j ? 1 : 0))),
   );
-  const heads = bare.respondToRows(rows).get("blocks.0.attention.value");
+  const heads = model.respondToRows(rows).get("blocks.0.attention.value");
   assert.deepEqual([...heads.shape], [2, 2, 4, 4]);
   assert.deepEqual(heads.row(0).row(0).row(0).tolist(), [0, 1, 2, 3]);
   assert.deepEqual(heads.row(0).row(1).row(0).tolist(), [4, 5, 6, 7]);
