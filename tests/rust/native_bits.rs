@@ -1,7 +1,7 @@
 //! Prints random models' options, prompts, and the digest of every bit of their traces as computed natively, one
 //! JSON object per line: what the package must give in wasm, for the same options. The argument seeds the choice.
 
-use glassformer::config::Config;
+use glassformer::config::{Config, Norm};
 use glassformer::model::CausalLanguageModel;
 use glassformer::num::random::RandomStream;
 use glassformer::num::Float;
@@ -14,11 +14,13 @@ fn main() {
     let seed = std::env::args().nth(1).and_then(|seed| seed.parse().ok()).unwrap_or(0);
     let mut picker = Picker(RandomStream::numpy(seed));
     for _ in 0..MODELS {
+        let valid = picker.valid();
+        let epsilons = if valid.norm == Norm::None { &[1e-5][..] } else { &[1e-5, 1e-6, 0.1, 1e-12] };
         let config = Config {
-            epsilon: picker.one_of(&[1e-5, 1e-6, 0.1, 1e-12]),
+            epsilon: picker.one_of(epsilons),
             score_scale: picker.one_of(&[None, Some(1.0), Some(-0.3)]),
             branch_scale: picker.one_of(&[1.0, 0.25, 1.0 / 3.0]),
-            ..picker.valid()
+            ..valid
         };
         let model_seed = picker.0.integers(0, i64::MAX).unwrap() as u64 * 2 + u64::from(picker.flag());
         let length = 1 + picker.below(19);

@@ -83,7 +83,7 @@ impl Picker {
             n_hidden: 1 + self.below(9),
             max_context: 32,
             norm,
-            norm_placement: self.one_of(Placement::ALL),
+            norm_placement: if norm == Norm::None { Placement::Pre } else { self.one_of(Placement::ALL) },
             norm_affine,
             gain_offset: if norm_affine { self.one_of(&[0.0, 1.0]) } else { 0.0 },
             final_norm: norm != Norm::None && self.flag(),

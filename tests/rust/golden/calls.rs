@@ -127,7 +127,7 @@ impl<F: Float> Calls<'_, F> {
             "alibiSlopes" => return (vec![size(&args[0])], wide(alibi_slopes(size(&args[0])))),
             "alibiBias" => {
                 let (queries, keys) = (size(&args[1]), size(&args[2]));
-                let cell = |slope: f64, i: usize| slope * ((i % keys) as f64 - (i / keys) as f64);
+                let cell = |slope: f64, i: usize| -slope * (i % keys).abs_diff(i / keys) as f64;
                 let slopes = alibi_slopes(size(&args[0]));
                 let bias = slopes.iter().flat_map(|&m| (0..queries * keys).map(move |i| cell(m, i)));
                 return (vec![slopes.len(), queries, keys], wide(bias.collect()));
