@@ -152,7 +152,10 @@ function readKeys(
   return (b) => cut(b, cells, grid.shape.length === 2 ? b * keys : 0);
 }
 
-/** Whether a list says how many keys of each prompt are no padding: a list of one number for each prompt does. */
+/**
+ * Whether a list says how many keys of each prompt are no padding: a list of one number for each prompt does, unless it could
+ * be marks too, which is refused: what it means must not depend on how many prompts there are.
+ */
 function isCounts(
   what: string,
   grid: Grid,
@@ -160,13 +163,14 @@ function isCounts(
 ): boolean {
   if (grid.shape.length !== 1 || grid.kind === "boolean" || grid.shape[0] !== prompts) return false;
   if (grid.shape[0] !== keys) return true;
-  // As long as a list of marks: floats are always added, and of one prompt a typed array of marks is usual.
-  if (grid.kind === "float" || (!batched && grid.kind === "whole")) return false;
-  if (batched) return true;
+  // As long as a list of marks: of one prompt a typed array of marks, or of floats to add, is usual.
+  if (!batched && grid.kind !== "number") return false;
+  // No prompt has more positions than there are, so whole numbers past 1 are lengths; nothing else tells them apart.
+  if (batched && grid.kind !== "float" && grid.data.some((x) => x > 1)) return true;
   throw invalidOption(
     what,
-    "a list of one number",
-    "it can be read as a mark or as a length; [true], [false] or [[mark]] is a mark",
+    `a list of ${prompts === 1 ? "one number" : `${prompts} numbers`}`,
+    "it can be read as marks or as lengths; Booleans, or a row of marks for each prompt, are marks",
   );
 }
 

@@ -37,10 +37,14 @@ export function readParameter({ name, shape, count }: Parameter, values: unknown
     return readNumbers(what, data, count, wrong);
   }
   const [height, width] = shape;
-  if (width === undefined || typeof field(what, values, "0") !== "object") {
+  if (width === undefined || !isList(field(what, values, "0"))) {
     return readNumbers(what, values, count, wrong);
   }
   const rows = readRows(what, values, width, height);
   if (rows.length !== count) throw mismatch(what, shape, [rows.length / width, width]);
   return rows;
+}
+
+function isList(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }

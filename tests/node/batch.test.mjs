@@ -343,7 +343,7 @@ test("masks are given for the padded size, and each prompt takes what is its own
   }
 });
 
-test("a list of as many numbers as prompts is lengths; booleans are marks", () => {
+test("a list of one number for each prompt is lengths, and is refused where it could be marks", () => {
   const encoder = new EncoderModel({ nVocab: 7 });
   const square = [
     [0, 1],
@@ -355,18 +355,23 @@ test("a list of as many numbers as prompts is lengths; booleans are marks", () =
     [false, true],
     [false, false],
   ]);
-  assert.deepEqual(first([1, 0]), [
-    [false, true],
+  assert.deepEqual(first([2, 0]), [
+    [false, false],
     [true, true],
   ]);
   assert.deepEqual(first([false, true]), [
     [false, true],
     [false, true],
   ]);
-  assert.deepEqual(first(Float64Array.of(HIDES, 0)), [
+  assert.deepEqual(first([[1, 0], Uint8Array.of(0, 1)]), [
     [true, false],
-    [true, false],
+    [false, true],
   ]);
+  for (const either of [[1, 0], [0, 0], Uint8Array.of(0, 1), Float64Array.of(HIDES, 0)]) {
+    const error = refusal(() => first(either));
+    assert.deepEqual([error.code, error.option], ["invalid_option", "masks.padding"]);
+    assert.match(error.message, /marks or as lengths/);
+  }
 });
 
 test("masks of another size are refused with every size there may be", () => {

@@ -246,6 +246,7 @@ test("parameters: unknown names, wrong sizes and numbers that are none change no
   );
   assert.equal(refusal(() => model.setParameter("head", before.with(3, Number.NaN))).code, "not_finite");
   assert.equal(refusal(() => model.setParameter("head", "x")).code, "not_an_integer");
+  assert.equal(refusal(() => model.setParameter("head", new Array(28).fill(null))).code, "not_finite");
   assert.deepEqual(model.parameter("head").data, before);
 });
 

@@ -118,8 +118,12 @@ test("numbers that a recipe makes too large are refused before there is a model"
   assert.equal(refusal(() => new CausalLanguageModel(tooLarge)).code, "not_finite");
   assert.equal(refusal(() => new CausalLanguageModel({ ...tooLarge, seed: stream })).code, "not_finite");
   assert.deepEqual(stream.position(), before);
-  const model = new CausalLanguageModel({ nVocab: 7, dtype: "float32", epsilon: 1e300 });
-  assert.equal(refusal(() => model.respondTo([0, 1])).code, "not_finite");
+  for (const option of ["epsilon", "scoreScale", "embeddingScale", "gainOffset"]) {
+    const large = { nVocab: 7, normAffine: true, [option]: 1e300 };
+    assert.ok(new CausalLanguageModel(large));
+    const error = refusal(() => new CausalLanguageModel({ ...large, dtype: "float32" }));
+    assert.deepEqual([error.code, error.option], ["invalid_option", option]);
+  }
 });
 
 test("sizes that fit no memory are refused also in a prompt, a printed tensor, and a list of words", () => {

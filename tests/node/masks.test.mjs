@@ -114,6 +114,17 @@ test("a key padding hides its keys from every query, however it is written", () 
   assert.deepEqual(hidden(model.respondTo(ids, { masks: { padding: [3] } })), Array(18).fill(false));
 });
 
+test("a finite number that is too large for the model's type is refused, never taken for a hidden key", () => {
+  const narrow = new CausalLanguageModel({ nVocab: 7, dtype: "float32" });
+  for (const name of ["attention", "padding"]) {
+    const values = (x) => (name === "padding" ? [0, x, 0] : [0, 1, 2].map(() => [0, x, 0]));
+    const error = refusal(() => narrow.respondTo(ids, { masks: { [name]: values(-1e39) } }));
+    assert.deepEqual([error.code, error.position], ["not_finite", 1]);
+    assert.match(error.message, new RegExp(`masks.${name} .*in float32`));
+    assert.ok(narrow.respondTo(ids, { masks: { [name]: values(-1e38) } }));
+  }
+});
+
 test("a key padding of finite numbers is added, with the mask that there is beside it", () => {
   const scores = plain.get("blocks.0.attention.scores").data;
   const padding = Float64Array.of(0, -0.5, 2);

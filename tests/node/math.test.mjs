@@ -107,6 +107,8 @@ test("positions: sinusoids, rotations, ALiBi", () => {
   assert.ok(Object.is(math.rotate([[-0, -1]]).at(0, 0), -0));
   assert.deepEqual(math.alibiSlopes(6).tolist(), [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]);
   close(math.alibiBias([0.1], 4).at(0, 3, 0), -0.3, 1e-15);
+  // As the models have it without a mask: later keys are as far away as earlier ones.
+  close(math.alibiBias([0.1], 4).at(0, 0, 3), -0.3, 1e-15);
   assert.deepEqual(math.alibiBias(2, 2, 3).shape, [2, 2, 3]);
 });
 
@@ -317,6 +319,8 @@ test("what cannot be computed is refused, with a code", () => {
     config_conflict: [
       () => math.attention([[1, 2, 3]], [[1]], [[1]], { nHeads: 2 }),
       () => math.attention([[1, 2, 3]], [[1, 2]], [[1, 2]], { nHeads: 3, nKeyValueHeads: 2 }),
+      () => math.route([[1, 2]], { selected: 1, overflow: "reroute" }),
+      () => math.route([[1, 2]], { selected: 1, overflow: "error" }),
     ],
     invalid_option: [
       () => math.softmax([1, 2], 0),

@@ -32,7 +32,7 @@ export interface MaskShaped {
 
 /**
  * Masks of one call, besides the model's own `mask` and `window`; a key is seen where none hides it. A query that may see
- * no key has weights of exactly 0, and its branch's contribution is the bias alone (PyTorch gives NaN).
+ * no key has weights of exactly 0, and its branch's contribution is the bias alone (PyTorch gives NaN, or 0, as it computes one way or another).
  *
  * For a batch they are given in its padded size, and each prompt takes the part that is its own. Queries at positions that
  * a padding mask hides are computed all the same. A key padding is B,S marks (true is padding), S marks for all prompts, or

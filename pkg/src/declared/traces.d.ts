@@ -102,7 +102,10 @@ export class BatchTrace {
   readonly hidden: Tensor;
   readonly logits: Tensor;
   readonly probabilities: Tensor;
-  /** The logits at each prompt's last position that no padding mask hides, B,V. @throws `unknown_stage` without a vocabulary. */
+  /**
+   * The logits at each prompt's last position that no padding mask hides, B,V; of a prompt that is padding alone, at its
+   * last. @throws `unknown_stage` without a vocabulary.
+   */
   readonly lastLogits: Tensor;
   /** The mean over heads of a stage of attention weights, B,T,S. @throws as a trace's. */
   averageWeights(stage?: string): Tensor;

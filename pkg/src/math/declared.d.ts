@@ -199,7 +199,10 @@ export interface MathFunctions {
   rotate(x: MathInput, options?: RotateOptions): Tensor;
   /** ALiBi's slopes, for any number of heads (Press, Smith & Lewis 2021, arXiv:2108.12409). @throws `not_an_integer`. */
   alibiSlopes(heads: number): Tensor;
-  /** `slope · (s - t)`, what ALiBi adds to scores, H,T,S; S is T unless it is given. @throws `not_an_integer`. */
+  /**
+   * `-slope · |t - s|`, what ALiBi adds to scores in the models and in `attention`, H,T,S; S is T unless it is given.
+   * @throws `not_an_integer`.
+   */
   alibiBias(headsOrSlopes: MathInput, queries: number, keys?: number): Tensor;
   /**
    * The experts that each row goes to, from the router's logits N,E: softmax over all experts, the k most probable, of equal

@@ -111,6 +111,8 @@ impl Config {
     fn check_norms(&self) -> Result<(), Error> {
         if self.norm == Norm::None {
             let needs = [
+                ("normPlacement", self.norm_placement == Placement::Post, "stand behind a sum"),
+                ("epsilon", self.epsilon != Config::new(0).epsilon, "have an epsilon"),
                 ("normAffine", self.norm_affine, "have a gain"),
                 ("finalNorm", self.final_norm, "stand behind the last block"),
                 ("embeddingNorm", self.embedding_norm, "stand behind the embedding"),
@@ -119,7 +121,12 @@ impl Config {
             for (option, chosen, what) in needs {
                 if chosen {
                     let reason = format!("there is no norm (norm is \"none\") that could {what}");
-                    return Err(conflict([(option, true.into()), ("norm", "none".into())], reason));
+                    let value = match option {
+                        "normPlacement" => self.norm_placement.name().into(),
+                        "epsilon" => self.epsilon.into(),
+                        _ => true.into(),
+                    };
+                    return Err(conflict([(option, value), ("norm", "none".into())], reason));
                 }
             }
         }

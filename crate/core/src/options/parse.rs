@@ -100,15 +100,31 @@ pub fn parse(entries: &[(String, Value)]) -> Result<Options, Error> {
     };
     config.bias = parts::bias(&given, &config)?;
     config.validate()?;
-    let source_vocabulary = config.encoder.as_ref().map_or(0, |encoder| encoder.n_vocab);
     let dtypes = [DType::Float64, DType::Float32].into_iter().map(|t| (t.name(), t));
+    let dtype = given.choice("dtype", dtypes)?.unwrap_or(DType::Float64);
+    refuse_overflow(&given, &config, dtype)?;
+    let source_vocabulary = config.encoder.as_ref().map_or(0, |encoder| encoder.n_vocab);
     Ok(Options {
         config,
-        dtype: given.choice("dtype", dtypes)?.unwrap_or(DType::Float64),
+        dtype,
         seed: given.seed()?,
         words: given.words("words", ("nVocab", n_vocab))?,
         source_words: given.words("sourceWords", ("nSourceVocab", source_vocabulary))?,
     })
+}
+
+/// Refuses a number that the element type does not hold: a pass would stop at some stage that only shows it.
+fn refuse_overflow(given: &Given, config: &Config, dtype: DType) -> Result<(), Error> {
+    let numbers = [
+        ("scoreScale", config.score_scale()),
+        ("embeddingScale", config.embedding_scale),
+        ("gainOffset", config.gain_offset),
+        ("epsilon", config.epsilon),
+    ];
+    match numbers.into_iter().find(|&(_, x)| dtype == DType::Float32 && !(x as f32).is_finite()) {
+        None => Ok(()),
+        Some((name, x)) => Err(given.refused(name, &Value::Number(x), "float32 does not hold it")),
+    }
 }
 
 /// The activation that a feed-forward branch has where none is chosen.

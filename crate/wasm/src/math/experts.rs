@@ -1,7 +1,9 @@
 //! The choice of experts.
 
 use super::{either, named};
+use crate::error::thrown;
 use crate::numbers::{self, Typed};
+use glassformer::error::Error;
 use glassformer::math::{self, Overflow, Router};
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
@@ -50,6 +52,13 @@ pub fn math_route(
     }
     numbers::margin()?;
     let overflow = named("overflow", overflow, &Overflow::ALL, Overflow::name)?;
+    if capacity.is_none() && overflow != Overflow::Drop {
+        let options = [("overflow", overflow.name().into()), ("capacity", "none".into())];
+        return Err(thrown(Error::ConfigConflict {
+            options: options.map(|(name, value)| (name.to_string(), value)).into(),
+            reason: "without a capacity no expert is ever full".to_string(),
+        }));
+    }
     let router = Router {
         experts: 0,
         selected,

@@ -83,7 +83,7 @@ pub fn math_alibi_slopes(out: &Float64Array) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// What ALiBi adds to scores: `slope * (s - t)`, for each head, query and key.
+/// What ALiBi adds to scores: `-slope * |t - s|`, for each head, query and key.
 #[wasm_bindgen]
 pub fn math_alibi_bias(
     slopes: &Float64Array,
@@ -96,7 +96,7 @@ pub fn math_alibi_bias(
     for (h, slope) in numbers::read(slopes)?.into_iter().enumerate() {
         for t in 0..queries {
             for (s, cell) in row.iter_mut().enumerate() {
-                *cell = slope * (s as f64 - t as f64);
+                *cell = -(slope * s.abs_diff(t) as f64);
             }
             out.copy_in((h * queries + t) * keys, &row);
         }
