@@ -1,12 +1,16 @@
 /** From what was read of a call to its trace, or to the traces of a batch. */
 
-import { BatchTrace } from "./batch.js";
+import { BatchTrace, recordingsOfBatch } from "./batch.js";
 import type { Core } from "./core.js";
+import { readEdits } from "./edits.js";
+import { inWords } from "./errors.js";
+import { invalidOption } from "./input.js";
 import { type MaskName, type PaddingSide, readMasks } from "./masks.js";
-import type { Start } from "./plan.js";
+import { passOf } from "./pass.js";
+import { type Plan, type Start, shapeOptions } from "./plan.js";
 import { ofPrompt, type Prompts } from "./prompts.js";
 import type { Recording } from "./recording.js";
-import { Trace } from "./trace.js";
+import { recordingOf, Trace } from "./trace.js";
 
 export type Answer = Trace | BatchTrace;
 
@@ -17,6 +21,8 @@ export interface Call {
   /** The sources, or the memory; as many as targets. */
   readonly source?: Prompts;
   readonly masks: unknown;
+  readonly edits?: unknown;
+  readonly reuse?: unknown;
   readonly side: PaddingSide;
 }
 
@@ -25,6 +31,30 @@ function masksOf({ start, source }: Call): MaskName[] {
   if (source === undefined) return ["attention", "padding"];
   const ofMemory: MaskName[] = ["attention", "padding", "memory", "memoryPadding"];
   return start === "memory" ? ofMemory : [...ofMemory, "sourcePadding"];
+}
+
+function recordingsOf(value: unknown): readonly Recording[] | undefined {
+  const own = recordingOf(value);
+  return own !== undefined ? [own] : recordingsOfBatch(value);
+}
+
+/** The trace whose rows may be taken over. */
+function readReuse(value: unknown, batched: boolean, plan: Plan): Recording | undefined {
+  if (value === undefined) return undefined;
+  const recording = recordingOf(value);
+  if (recording === undefined || batched) {
+    const reason = batched ? "a batch is computed as a whole" : "it must be a trace of one prompt";
+    throw invalidOption("reuse", inWords(value), reason);
+  }
+  const shape = (own: Plan) => JSON.stringify(shapeOptions(own.options));
+  if (recording.plan.model !== plan.model || shape(recording.plan) !== shape(plan)) {
+    throw invalidOption(
+      "reuse",
+      "a trace of another model",
+      "it must be a trace of a model of these options",
+    );
+  }
+  return recording;
 }
 
 /** Each prompt is run by itself: its numbers are its own, whatever stands beside it. */
@@ -36,7 +66,16 @@ export function answers(core: Core, call: Call): Answer {
   const lengths = { target: target.lengths, source: source?.lengths ?? [] };
   const sizes = { batched, heads: core.options.nHeads as number, ...lengths, side };
   const masks = readMasks(call.masks, masksOf(call), sizes);
-  const pass = (b: number) => core.pass(start, source?.numbers[b], target.numbers[b], masks[b]);
+  const plan = core.plan(start);
+  const both = target.lengths.map((length, b) => ({ target: length, source: source?.lengths[b] ?? 0 }));
+  const edits = readEdits(call.edits, { plan, batched, lengths: both, recordingsOf });
+  const reuse = readReuse(call.reuse, batched, plan);
+  // And once more: so have masks and edits.
+  const weights = core.weights;
+  const pass = (b: number) => {
+    const changes = { masks: masks[b], edits: edits[b] };
+    return passOf(weights, { plan, target: target.numbers[b], source: source?.numbers[b], changes, reuse });
+  };
   if (!batched) return new Trace(pass(0));
   const done: Recording[] = [];
   try {

@@ -14,7 +14,17 @@ import { Tensor } from "./tensor.js";
 import { Trace } from "./trace.js";
 import { averageOf, describe, viewOf } from "./views.js";
 
+/** The recordings of a batch's prompts; undefined for anything else. */
+export let recordingsOfBatch: (value: unknown) => readonly Recording[] | undefined;
+
 export class BatchTrace {
+  static {
+    recordingsOfBatch = (value) =>
+      typeof value === "object" && value !== null && #recordings in value
+        ? (value as BatchTrace).#recordings
+        : undefined;
+  }
+
   readonly #recordings: readonly Recording[];
   readonly #padding: PaddingSide;
 

@@ -3,15 +3,29 @@
 import { calling, GlassformerError, inWords, short } from "./errors.js";
 import type { Model } from "./generated/glassformer_wasm.js";
 import type { Parameter } from "./glassformer.js";
+import { invalidOption } from "./input.js";
 import { Handle } from "./lifetime.js";
-import { lastOf, type PromptMasks } from "./masks.js";
 import { filledIn, readSeeded } from "./options.js";
 import { axesOf, readParameter } from "./parameters.js";
 import { type ModelName, type Options, Plan, type Start, withoutTower } from "./plan.js";
 import { lend } from "./random.js";
-import { Recording } from "./recording.js";
 import { Tensor } from "./tensor.js";
 import { wasm } from "./wasm.js";
+import { Weights } from "./weights.js";
+
+const cores = new WeakMap<object, Core>();
+
+/** Says what a model is made of. */
+export function madeOf(model: object, core: Core): void {
+  cores.set(model, core);
+}
+
+/** What a model is made of; anything else is refused. */
+export function coreOfModel(model: unknown): Core {
+  const core = typeof model === "object" && model !== null ? cores.get(model) : undefined;
+  if (core !== undefined) return core;
+  throw invalidOption("model", inWords(model), "it must be a model");
+}
 
 export class Core {
   readonly model: ModelName;
@@ -19,6 +33,7 @@ export class Core {
   /** The parameters that were set, in the order they were first set. */
   readonly set = new Set<string>();
   readonly #handle: Handle<Model>;
+  #weights: Weights;
   readonly #plans = new Map<Start, Plan>();
   readonly #parameters: ReadonlyMap<string, Parameter>;
 
@@ -36,6 +51,7 @@ export class Core {
     const list = calling(() => model.parameters()) as Parameter[];
     this.#parameters = new Map(list.map((parameter) => [parameter.name, parameter]));
     this.options = filledIn(calling(() => model.options()) as Options, position);
+    this.#weights = new Weights(this.options, this.#handle);
   }
 
   /** Refuses a model that was freed. */
@@ -62,6 +78,9 @@ export class Core {
     const own = this.find(name);
     const flat = readParameter(own, values);
     // Asked for after the values were read: reading them may have run anything.
+    this.check();
+    this.#weights.keep();
+    this.#weights = new Weights(this.options, this.#handle);
     calling(() => this.#handle.get().set_parameter(own.name, flat));
     this.set.add(own.name);
   }
@@ -80,22 +99,25 @@ export class Core {
     throw new GlassformerError("unknown_parameter", message, { parameter: given, nearest });
   }
 
-  /** A pass through the model: ids or flat rows of the prompt and, where the model has one, of the source. */
-  pass(start: Start, source: Float64Array | undefined, target: Float64Array, masks: PromptMasks): Recording {
-    const trace = calling(() => this.#handle.get().respond(start, source, target, masks));
-    const idsOf = (numbers: Float64Array | undefined) =>
-      Object.freeze(start === "tokens" ? Array.from(numbers ?? []) : []);
-    const { rows: length, source_rows: sourceLength } = trace;
-    const [tokens, masked] = [idsOf(target), Object.keys(masks).length > 0];
-    const prompt = { tokens, source: idsOf(source), length, sourceLength, masked };
-    return new Recording(this.#plan(start), { ...prompt, last: lastOf(masks, length) }, trace);
+  /** The parameters as they are now. */
+  get weights(): Weights {
+    this.check();
+    return this.#weights;
   }
 
   free(): void {
+    try {
+      // What traces may still ask for.
+      this.#weights.keep();
+    } catch (refusal) {
+      if (!(refusal instanceof GlassformerError)) throw refusal;
+      // Without memory for a copy they cannot be asked any more.
+    }
     this.#handle.free();
   }
 
-  #plan(start: Start): Plan {
+  /** What the model's passes from a start consist of. */
+  plan(start: Start): Plan {
     const known = this.#plans.get(start);
     if (known !== undefined) return known;
     const plan = new Plan(this.model, this.options, start);

@@ -5,7 +5,7 @@ import { Core } from "./core.js";
 import { GlassformerError, inWords } from "./errors.js";
 import { invalidOption, readCallOptions, readOptions } from "./input.js";
 import { readSide } from "./masks.js";
-import { coreOf, LanguageModel, revived } from "./model.js";
+import { coreOf, LanguageModel, RESPOND, revived } from "./model.js";
 import { type Prompts, readPrompts, readPromptsOfRows } from "./prompts.js";
 
 export class EncoderDecoderModel extends LanguageModel {
@@ -24,14 +24,15 @@ export class EncoderDecoderModel extends LanguageModel {
       const reason = "ids are given as two lists: respondTo([4, 5], [0, 1, 2])";
       throw invalidOption("argument", inWords(typeof source === "number" ? source : target), reason);
     }
-    const { masks, padding } = readCallOptions("respondTo", options, ["masks", "padding"]);
+    const { padding, ...changed } = readCallOptions("respondTo", options, RESPOND);
+    const { masks, edits, reuse } = changed;
     const side = readSide(padding);
     const most = core.options.maxContext as number;
     const sources = readPrompts({ what: "the source", most }, source);
     const targets = readPrompts({ what: "the target", most }, target);
     checkPairs("the source", sources, targets);
     try {
-      return answers(core, { start: "tokens", source: sources, target: targets, masks, side });
+      return answers(core, { start: "tokens", source: sources, target: targets, masks, edits, reuse, side });
     } catch (refusal) {
       throw named(refusal, sources, core.options.nSourceVocab as number);
     }
@@ -40,7 +41,7 @@ export class EncoderDecoderModel extends LanguageModel {
   respondToRows(rows: unknown, options?: unknown): Answer {
     const core = coreOf(this);
     core.check();
-    const { masks } = readCallOptions("respondToRows", options, ["masks"]);
+    const { masks, edits } = readCallOptions("respondToRows", options, ["masks", "edits"]);
     const { source, memory, target } = readOptions("rows", rows, ["source", "memory", "target"]);
     if ((source === undefined) === (memory === undefined)) {
       const value = source === undefined ? "neither source nor memory" : "source and memory";
@@ -52,7 +53,7 @@ export class EncoderDecoderModel extends LanguageModel {
     const read = readPromptsOfRows({ what, most }, memory ?? source, nModel);
     const targets = readPromptsOfRows({ what: "the target", most }, target, nModel);
     checkPairs(what, read, targets);
-    return answers(core, { start, source: read, target: targets, masks, side: "right" });
+    return answers(core, { start, source: read, target: targets, masks, edits, side: "right" });
   }
 }
 

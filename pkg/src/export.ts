@@ -4,7 +4,7 @@ import type { BatchTidyRow, JsonBatch, JsonStage, JsonTrace, TidyRow } from "./g
 import type { PaddingSide } from "./masks.js";
 import { padded } from "./padding.js";
 import type { Plan } from "./plan.js";
-import type { Recording } from "./recording.js";
+import type { Prompt, Recording } from "./recording.js";
 import { safetensors } from "./safetensors.js";
 import { type Tensor, toJsonNumber } from "./tensor.js";
 
@@ -32,6 +32,20 @@ function headOf({ plan, prompt, words, sourceWords }: Recording): Omit<JsonTrace
     tokens: [...prompt.tokens],
     words: [...words],
     ...(plan.hasSource ? { source: [...prompt.source], sourceWords: [...sourceWords] } : {}),
+    ...changesOf(prompt),
+  };
+}
+
+/** What the call changed, where it changed anything. */
+function changesOf({ changes: { masks, edits } }: Prompt): Pick<JsonTrace, "masks" | "edits"> {
+  const list = (values: Float64Array) => Array.from(values, toJsonNumber);
+  const own = Object.entries(masks).map(([name, values]) => [name, list(values)] as const);
+  const made = edits.map(({ stage, index, change, values }) => {
+    return { stage, index: Array.from(index), change, values: list(values) };
+  });
+  return {
+    ...(own.length > 0 ? { masks: Object.fromEntries(own) } : {}),
+    ...(made.length > 0 ? { edits: made } : {}),
   };
 }
 

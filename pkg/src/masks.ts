@@ -34,6 +34,8 @@ const MASKS = {
   sourcePadding: { keys: "source", isOfPairs: false, with: undefined },
 } as const;
 
+export const MASK_NAMES = Object.keys(MASKS);
+
 /** Where queries and keys are of two things, both masks of attention speak of the source's keys. */
 export const ACROSS = {
   ...MASKS,

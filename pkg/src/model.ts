@@ -1,7 +1,7 @@
 /** What the models have in common, and the one that reads from left to right. */
 
 import { type Answer, answers } from "./answers.js";
-import { Core } from "./core.js";
+import { Core, madeOf } from "./core.js";
 import { inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
 import type { JsonModel, Parameter } from "./glassformer.js";
@@ -12,6 +12,9 @@ import type { ModelName, Options } from "./plan.js";
 import { readPrompts, readPromptsOfRows } from "./prompts.js";
 import { safetensors } from "./safetensors.js";
 import { fromJsonNumber, type Tensor, toJsonNumber } from "./tensor.js";
+
+/** What respondTo takes besides ids. */
+export const RESPOND = ["masks", "padding", "edits", "reuse"];
 
 const FORMAT = "glassformer-model-1";
 
@@ -27,6 +30,7 @@ export class LanguageModel {
 
   constructor(core: Core) {
     this.#core = core;
+    madeOf(this, core);
   }
 
   get options(): Readonly<Options> {
@@ -123,19 +127,20 @@ class OneTower extends LanguageModel {
       const reason = "ids are given as one list: respondTo([0, 1, 2])";
       throw invalidOption("second argument", inWords(options), reason);
     }
-    const { masks, padding } = readCallOptions("respondTo", options, ["masks", "padding"]);
+    const { padding, ...changed } = readCallOptions("respondTo", options, RESPOND);
+    const { masks, edits, reuse } = changed;
     const side = readSide(padding);
     const target = readPrompts({ what: "the prompt", most: core.options.maxContext as number }, ids);
-    return answers(core, { start: "tokens", target, masks, side });
+    return answers(core, { start: "tokens", target, masks, edits, reuse, side });
   }
 
   respondToRows(rows: unknown, options?: unknown): Answer {
     const core = coreOf(this);
     core.check();
-    const { masks } = readCallOptions("respondToRows", options, ["masks"]);
+    const { masks, edits } = readCallOptions("respondToRows", options, ["masks", "edits"]);
     const { maxContext, nModel } = core.options as { maxContext: number; nModel: number };
     const target = readPromptsOfRows({ what: "rows", most: maxContext }, rows, nModel);
-    return answers(core, { start: "rows", target, masks, side: "right" });
+    return answers(core, { start: "rows", target, masks, edits, side: "right" });
   }
 }
 

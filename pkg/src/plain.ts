@@ -1,7 +1,9 @@
 /** Traces as plain objects, for `postMessage` and storage, and back. */
 
+import { type Core, coreOfModel } from "./core.js";
+import type { Edit } from "./edits.js";
 import { calling, GlassformerError, inWords } from "./errors.js";
-import type { PlainBatch, PlainTrace } from "./glassformer.js";
+import type { PlainBatch, PlainEdit, PlainTrace } from "./glassformer.js";
 import {
   copyOfTyped,
   field,
@@ -12,19 +14,21 @@ import {
   readNumbers,
   readOptions,
 } from "./input.js";
-import { type PaddingSide, readSide } from "./masks.js";
+import { MASK_NAMES, type PaddingSide, type PromptMasks, readSide } from "./masks.js";
 import { filledIn, readSeeded } from "./options.js";
-import { MODELS, type ModelName, type Options, Plan, STARTS } from "./plan.js";
+import { passOf } from "./pass.js";
+import { MODELS, type ModelName, type Options, Plan, STARTS, shapeOptions } from "./plan.js";
 import { ofPrompt } from "./prompts.js";
-import { inWasm, Recording } from "./recording.js";
+import { type Changes, inWasm, Recording } from "./recording.js";
 import { wasm } from "./wasm.js";
 
 const FORMAT = "glassformer-plain-1";
 const BATCH_FORMAT = "glassformer-plain-batch-1";
 /** What all prompts of a batch have in common. */
 const SHARED = ["format", "model", "options", "start"];
+const EDIT = ["stage", "index", "change", "values"];
 /** What each has of its own. */
-const OWN = ["tokens", "source", "length", "sourceLength", "masked", "data"];
+const OWN = ["tokens", "source", "length", "sourceLength", "masked", "masks", "edits", "data"];
 
 export function writePlain(recording: Recording): PlainTrace {
   return { format: FORMAT, ...sharedOf(recording.plan), ...ownOf(recording) };
@@ -41,15 +45,39 @@ function sharedOf({ model, options, start }: Plan): Pick<PlainTrace, "model" | "
 }
 
 function ownOf(recording: Recording): Omit<PlainTrace, "format" | "model" | "options" | "start"> {
-  const { tokens, source, length, sourceLength, masked } = recording.prompt;
+  const { tokens, source, length, sourceLength, changes } = recording.prompt;
   const data = recording.block();
-  return { tokens: [...tokens], source: [...source], length, sourceLength, masked, data };
+  const [masks, edits] = [structuredClone(changes.masks), structuredClone(changes.edits) as PlainEdit[]];
+  return { tokens: [...tokens], source: [...source], length, sourceLength, masks, edits, data };
 }
 
 /** The parts of a trace, checked: whoever made the object, what it makes is a trace or a refusal. */
-export function readPlain(plain: unknown): Recording {
+export function readPlain(plain: unknown, model: unknown): Recording {
+  const core = model === undefined ? undefined : coreOfModel(model);
   const fields = readOptions("plain trace", plain, [...SHARED, ...OWN]);
-  return readPrompt(readPlan(fields, FORMAT), fields);
+  const recording = readPrompt(readPlan(fields, FORMAT), fields);
+  return core === undefined ? recording : computedBy(core, recording);
+}
+
+/** The recording, if a model with its present parameters gives the same numbers to the bit. */
+function computedBy(core: Core, recording: Recording): Recording {
+  const { plan, prompt } = recording;
+  const shape = (options: Options) => JSON.stringify(shapeOptions(options));
+  const differs = (what: string) =>
+    invalidOption("model", "a model", `${what}: the trace was computed by another one`);
+  if (core.model !== plan.model || shape(core.options) !== shape(plan.options))
+    throw differs("its options differ");
+  const [tower, side] = plan.hasSource ? ["decoder.", "source"] : ["", undefined];
+  const rows = (name: string) => Float64Array.from(recording.cells(plan.slot(name)));
+  const ofTokens = plan.start === "tokens";
+  const target = ofTokens ? Float64Array.from(prompt.tokens) : rows(`${tower}positioned`);
+  const sourceRows = () => rows(plan.start === "memory" ? "memory" : "encoder.positioned");
+  const source = side === undefined ? undefined : ofTokens ? Float64Array.from(prompt.source) : sourceRows();
+  const again = passOf(core.weights, { plan, target, source, changes: prompt.changes });
+  const [own, computed] = [recording.block(), again.block()];
+  if (!own.every((x, i) => Object.is(x, computed[i]))) throw differs("its parameters give other numbers");
+  const { last } = prompt;
+  return new Recording(plan, { ...again.prompt, last }, own, core.weights);
 }
 
 export function readPlainBatch(plain: unknown): { recordings: Recording[]; padding: PaddingSide } {
@@ -87,14 +115,16 @@ function readPrompt(plan: Plan, fields: Record<string, unknown>): Recording {
   const [least, most] = plan.hasSource ? [1, maxContext] : [0, 0];
   const sourceLength = readLength("sourceLength", rows, least, most);
   if (typeof masked !== "boolean") throw invalidOption("masked", inWords(masked), "it must be true or false");
+  const changes = readChanges(plan, fields);
   const ofTokens = plan.start === "tokens";
   const prompt = {
     tokens: readTokens("tokens", fields.tokens, ofTokens ? length : 0, nVocab),
     source: readTokens("source", source, ofTokens ? sourceLength : 0, nSourceVocab),
     length,
     sourceLength,
-    masked,
+    changes: masked && isUnchanged(changes) ? ofUnknownMasks(plan, length, sourceLength) : changes,
     last: readLength("last", last, 0, length - 1),
+    computedFrom: 0,
   };
   const Expected = plan.dtype === "float64" ? Float64Array : Float32Array;
   const block = copyOfTyped<Float64Array | Float32Array>(fields.data, Expected);
@@ -104,6 +134,35 @@ function readPrompt(plan: Plan, fields: Record<string, unknown>): Recording {
   // The core's own check: no number of a trace is infinite or NaN, but for the scores that the mask hides.
   inWasm(plan, prompt, block).free();
   return new Recording(plan, prompt, block);
+}
+
+/** The masks and edits that stand in a plain trace; whether they fit is the core's to say. */
+function readChanges(plan: Plan, { masks = {}, edits = [] }: Record<string, unknown>): Changes {
+  const given = readOptions("masks", masks, MASK_NAMES);
+  const read = Object.entries(given).map(([name, values]) => [name, readNumbers(`masks.${name}`, values)]);
+  const count = lengthOf("edits", "edits", edits);
+  const list = Array.from({ length: count }, (_, i): Edit => {
+    const own = readingFrom("edits", () => (edits as ArrayLike<unknown>)[i]);
+    const { stage, index, change, values } = readOptions(`edit ${i}`, own, EDIT);
+    return {
+      stage: plan.stages[plan.slot(stage)].name,
+      index: readNumbers(`edit ${i}: index`, index),
+      change: oneOf("change", change, ["set", "add", "scale"]),
+      values: readNumbers(`edit ${i}: values`, values),
+    };
+  });
+  return { masks: Object.fromEntries(read) as PromptMasks, edits: list };
+}
+
+function isUnchanged({ masks, edits }: Changes): boolean {
+  return Object.keys(masks).length === 0 && edits.length === 0;
+}
+
+/** Traces of before masks were kept say only that there were some: what they added to scores is taken as nothing. */
+function ofUnknownMasks(plan: Plan, length: number, sourceLength: number): Changes {
+  const attention = new Float64Array(length * length);
+  const memory = plan.hasSource ? { memory: new Float64Array(length * sourceLength) } : {};
+  return { masks: { attention, ...memory }, edits: [] };
 }
 
 function readLength(name: string, value: unknown, least: number, most: number): number {

@@ -1,11 +1,14 @@
 /** The numbers of one forward pass, and what it was given. Traces of one prompt and of many are made of them. */
 
+import type { Edit } from "./edits.js";
 import { calling, GlassformerError } from "./errors.js";
 import type { Trace as WasmTrace } from "./generated/glassformer_wasm.js";
 import { freed, Handle } from "./lifetime.js";
+import type { PromptMasks } from "./masks.js";
 import { type Place, type Plan, shapeOptions } from "./plan.js";
 import { Tensor } from "./tensor.js";
 import { wasm } from "./wasm.js";
+import type { Weights } from "./weights.js";
 
 export type Numbers = Float64Array | Float32Array;
 
@@ -18,10 +21,18 @@ export interface Prompt {
   readonly length: number;
   /** 0 where there is no source. */
   readonly sourceLength: number;
-  /** Whether the caller hid anything, or added to scores. */
-  readonly masked: boolean;
+  /** What the caller changed about the pass. */
+  readonly changes: Changes;
   /** The last position that no padding mask hides. */
   readonly last: number;
+  /** The first position that was computed for it, and not taken over from an earlier trace. */
+  readonly computedFrom: number;
+}
+
+/** What a caller changed about the pass of one prompt, as wasm takes it. */
+export interface Changes {
+  readonly masks: PromptMasks;
+  readonly edits: readonly Edit[];
 }
 
 /** Recordings up to this size are copied out whole and live in JavaScript alone. */
@@ -31,13 +42,22 @@ export class Recording {
   readonly plan: Plan;
   readonly prompt: Prompt;
   readonly layout: readonly Place[];
+  /** The parameters it was computed with; a trace that was read from elsewhere has none. */
+  readonly weights: Weights | undefined;
   #block: Numbers | undefined;
   readonly #large: Handle<WasmTrace> | undefined;
   #freed = false;
 
-  constructor(plan: Plan, prompt: Prompt, numbers: Numbers | WasmTrace | Handle<WasmTrace>) {
+  constructor(
+    plan: Plan,
+    prompt: Prompt,
+    numbers: Numbers | WasmTrace | Handle<WasmTrace>,
+    weights?: Weights,
+  ) {
     this.plan = plan;
     this.prompt = prompt;
+    this.weights = weights;
+    weights?.use();
     this.layout = plan.layout(prompt.length, prompt.sourceLength);
     if (ArrayBuffer.isView(numbers)) {
       this.#block = numbers;
@@ -86,12 +106,12 @@ export class Recording {
   }
 
   diff(other: Recording): ReturnType<WasmTrace["diff"]> {
-    return this.#inWasm((a) => other.#inWasm((b) => calling(() => a.diff(b))));
+    return this.lend((a) => other.lend((b) => calling(() => a.diff(b))));
   }
 
   /** The same numbers again, for a trace that is freed by itself. */
   share(): Recording {
-    return new Recording(this.plan, this.prompt, this.#block ?? this.#handle().share());
+    return new Recording(this.plan, this.prompt, this.#block ?? this.#handle().share(), this.weights);
   }
 
   free(): void {
@@ -121,7 +141,7 @@ export class Recording {
   }
 
   /** Lends the numbers to wasm for one call. */
-  #inWasm<T>(use: (trace: WasmTrace) => T): T {
+  lend<T>(use: (trace: WasmTrace) => T): T {
     if (this.#block === undefined) return use(this.#handle().get());
     const lent = inWasm(this.plan, this.prompt, this.#block);
     try {
@@ -137,12 +157,12 @@ export class Recording {
 }
 
 /** A trace in wasm memory of numbers that are JavaScript's; those that no trace has are refused. */
-export function inWasm(plan: Plan, prompt: Omit<Prompt, "last">, block: Numbers): WasmTrace {
-  const { tokens, source, length, sourceLength, masked } = prompt;
+export function inWasm(plan: Plan, prompt: Prompt, block: Numbers): WasmTrace {
+  const { tokens, source, length, sourceLength, changes } = prompt;
   const ids = [source, tokens].map((list) => Uint32Array.from(list)) as [Uint32Array, Uint32Array];
   const options = shapeOptions(plan.options);
   return calling(() =>
-    wasm().trace_from_block(options, plan.start, ...ids, sourceLength, length, masked, block),
+    wasm().trace_from_block(options, plan.start, ...ids, sourceLength, length, changes, block),
   );
 }
 

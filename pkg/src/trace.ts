@@ -1,5 +1,6 @@
 /** Everything a forward pass computed. */
 
+import { withLastToken } from "./asking.js";
 import { calling, inWords } from "./errors.js";
 import { jsonOf, rowsOf, safetensorsOf } from "./export.js";
 import type { Diff, JsonTrace, PlainTrace, StageDescription, TidyRow } from "./glassformer.js";
@@ -10,7 +11,17 @@ import { Recording } from "./recording.js";
 import type { Tensor } from "./tensor.js";
 import { averageOf, describe, viewOf } from "./views.js";
 
+/** What a trace is made of; undefined for anything else. */
+export let recordingOf: (value: unknown) => Recording | undefined;
+
 export class Trace {
+  static {
+    recordingOf = (value) =>
+      typeof value === "object" && value !== null && #recording in value
+        ? (value as Trace).#recording
+        : undefined;
+  }
+
   readonly #recording: Recording;
 
   /** Not for users: models and `Trace.fromPlain` make traces. */
@@ -43,6 +54,11 @@ export class Trace {
 
   get sourceLength(): number {
     return this.#recording.prompt.sourceLength;
+  }
+
+  get computedRows(): number {
+    const { length, computedFrom } = this.#recording.prompt;
+    return length - computedFrom;
   }
 
   get stages(): readonly string[] {
@@ -96,18 +112,22 @@ export class Trace {
   }
 
   diff(other: Trace): Diff {
-    if (!(typeof other === "object" && other !== null && #recording in other)) {
-      throw invalidOption("other", inWords(other), "diff compares with a trace");
-    }
-    return this.#recording.diff(other.#recording);
+    const recording = recordingOf(other);
+    if (recording !== undefined) return this.#recording.diff(recording);
+    throw invalidOption("other", inWords(other), "diff compares with a trace");
+  }
+
+  withLastToken(id: number): Trace {
+    return new Trace(withLastToken(this.#recording, id));
   }
 
   toPlain(): PlainTrace {
     return writePlain(this.#recording);
   }
 
-  static fromPlain(plain: PlainTrace): Trace {
-    return new Trace(readPlain(plain));
+  static fromPlain(plain: PlainTrace, options?: object): Trace {
+    const { model } = readCallOptions("fromPlain", options, ["model"]);
+    return new Trace(readPlain(plain, model));
   }
 
   toJSON(): JsonTrace {

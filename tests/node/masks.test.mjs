@@ -210,7 +210,7 @@ test("masks that do not fit are refused, and the model then answers as before", 
   ]);
   const none = { masks: { attention: undefined, padding: undefined, memory: undefined } };
   assert.equal(model.respondTo(ids, none).diff(plain).partsFrom, null);
-  assert.equal(model.respondTo(ids, { masks: {} }).toPlain().masked, false);
+  assert.deepEqual(model.respondTo(ids, { masks: {} }).toPlain().masks, {});
 });
 
 test("masks that run code of their own are read once, or refused with what they threw", () => {
@@ -276,12 +276,14 @@ test("what a mask becomes after the call changes nothing", () => {
   assert.deepEqual(hidden(trace), before);
 });
 
-test("a masked trace comes back from its plain copy; without its mark its hidden scores are refused", () => {
+test("a masked trace comes back from its plain copy; without its masks its hidden scores are refused", () => {
   const trace = model.respondTo(ids, { masks: { attention: GRID } });
   const copy = structuredClone(trace.toPlain());
-  assert.equal(copy.masked, true);
+  assert.deepEqual(Object.keys(copy.masks), ["attention"]);
   assert.equal(Trace.fromPlain(copy).diff(trace).partsFrom, null);
-  const { masked: _masked, ...unmarked } = copy;
+  const { masks: _masks, ...unmarked } = copy;
   assert.equal(refusal(() => Trace.fromPlain(unmarked)).code, "not_finite");
+  // Traces of before masks were kept say only that there were some.
+  assert.equal(Trace.fromPlain({ ...unmarked, masked: true }).diff(trace).partsFrom, null);
   assert.equal(refusal(() => Trace.fromPlain({ ...copy, masked: 1 })).option, "masked");
 });

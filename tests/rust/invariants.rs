@@ -4,7 +4,7 @@ use glassformer::config::{Config, Init};
 use glassformer::math::Activation;
 use glassformer::model::CausalLanguageModel;
 use glassformer::num::Float;
-use glassformer::trace::{Prompt, Start, Trace};
+use glassformer::trace::{Changes, Prompt, Start, Trace};
 use glassformer_tests::{trace_digest, TRACE_DIGESTS};
 use proptest::prelude::*;
 
@@ -140,7 +140,7 @@ proptest! {
             trace.stages().iter().flat_map(|stage| trace.get(&stage.name()).unwrap().into_data()).collect();
         let plan = model.plan(Start::Tokens).unwrap().clone();
         let prompt = Prompt { tokens: ids.clone(), source: Vec::new() };
-        let back = Trace::from_block(plan, prompt, false, trace.lengths(), &block).unwrap();
+        let back = Trace::from_block(plan, prompt, Changes::default(), trace.lengths(), &block).unwrap();
         assert_same_rows(&trace, &back, ids.len());
         prop_assert!(back.diff(&trace).unwrap().parts_from.is_none());
     }

@@ -1,6 +1,7 @@
 //! JavaScript bindings of glassformer: delegations to the core. What a user of the package sees is made of
 //! them in TypeScript.
 
+mod changes;
 mod convert;
 mod error;
 mod masks;

@@ -1,19 +1,20 @@
 //! A model, of either element type.
 
+use crate::changes;
 use crate::convert::{entries, plain};
 use crate::error::thrown;
-use crate::masks;
 use crate::numbers::{self, Number, Typed};
 use crate::random::Stream;
 use crate::report::{self, Labels};
-use crate::trace::Trace;
+use crate::trace::{self, Trace};
+use glassformer::config::Config;
 use glassformer::error::Error;
 use glassformer::model::{Given, Transformer};
 use glassformer::num::random::RandomStream;
 use glassformer::num::{DType, Float};
 use glassformer::options::{self, Options, Seed};
 use glassformer::trace::{Start, Trace as CoreTrace};
-use js_sys::Float64Array;
+use js_sys::{Float32Array, Float64Array};
 use wasm_bindgen::prelude::*;
 
 pub(crate) enum Either {
@@ -83,20 +84,70 @@ impl Model {
     }
 
     /// The trace of a pass that starts from `tokens`, `rows` or `memory`: ids, or flat rows, of the target and where
-    /// there is one of the source (or the memory); `masks` are one prompt's.
+    /// there is one of the source (or the memory); `changes` are one prompt's masks and edits.
     pub fn respond(
         &self,
         start: &str,
         source: Option<Float64Array>,
         target: &Float64Array,
-        masks: &JsValue,
+        changes: &JsValue,
     ) -> Result<Trace, JsValue> {
         numbers::margin()?;
         let start = self::start(start)?;
         Ok(match &self.inner {
-            Either::F64(m) => respond(m, start, source.as_ref(), target, masks)?.into(),
-            Either::F32(m) => respond(m, start, source.as_ref(), target, masks)?.into(),
+            Either::F64(m) => respond(m, start, source.as_ref(), target, changes)?.into(),
+            Either::F32(m) => respond(m, start, source.as_ref(), target, changes)?.into(),
         })
+    }
+
+    /// As `respond` from tokens, computing only what the prompt has not in common with an earlier trace of this model
+    /// with these parameters.
+    pub fn respond_reusing(
+        &self,
+        source: Option<Float64Array>,
+        target: &Float64Array,
+        changes: &JsValue,
+        earlier: &Trace,
+    ) -> Result<Trace, JsValue> {
+        numbers::margin()?;
+        let source = source.as_ref();
+        Ok(match (&self.inner, earlier.either()) {
+            (Either::F64(m), trace::Either::F64(e)) => reuse(m, source, target, changes, e)?.into(),
+            (Either::F32(m), trace::Either::F32(e)) => reuse(m, source, target, changes, e)?.into(),
+            _ => return Err(thrown(trace::of_other_type(dtype(&self.inner), earlier.dtype()))),
+        })
+    }
+
+    /// How many numbers the parameters are.
+    #[wasm_bindgen(getter)]
+    pub fn parameter_count(&self) -> usize {
+        with!(&self.inner, m => m.parameters().block().len())
+    }
+
+    /// Writes all parameters into a typed array of the model's type and of that many numbers.
+    pub fn block_into(&self, out: &JsValue) -> Result<(), JsValue> {
+        numbers::margin()?;
+        match &self.inner {
+            Either::F64(m) => out.unchecked_ref::<Float64Array>().copy_in(0, m.parameters().block()),
+            Either::F32(m) => out.unchecked_ref::<Float32Array>().copy_in(0, m.parameters().block()),
+        }
+        Ok(())
+    }
+
+    /// A model of options without a seed, and of the numbers that `block_into` gave.
+    pub fn of_block(options: &JsValue, block: &JsValue) -> Result<Model, JsValue> {
+        numbers::margin()?;
+        let Options { config, dtype, words, source_words, .. } =
+            options::parse(&entries(options)?).map_err(thrown)?;
+        let inner = match dtype {
+            DType::Float64 => {
+                Either::F64(of_block(&config, &numbers::read(block.unchecked_ref::<Float64Array>())?)?)
+            }
+            DType::Float32 => {
+                Either::F32(of_block(&config, &numbers::read(block.unchecked_ref::<Float32Array>())?)?)
+            }
+        };
+        Ok(Model { inner, seed: None, words, source_words })
     }
 
     /// Every parameter with its name, shape and layout, in the order of the draws.
@@ -148,28 +199,54 @@ fn respond<F: Float>(
     start: Start,
     source: Option<&Float64Array>,
     target: &Float64Array,
-    masks: &JsValue,
+    changes: &JsValue,
 ) -> Result<CoreTrace<F>, JsValue> {
-    let masks = masks::read(masks)?;
-    let source = source.map(numbers::read).transpose()?.unwrap_or_default();
-    let target = numbers::read(target)?;
-    let config = model.config();
-    match start {
-        Start::Tokens => {
-            let of_source = config.encoder.as_ref().map_or(0, |encoder| encoder.n_vocab);
-            let (source, target) = (read_tokens(&source, of_source)?, read_tokens(&target, config.n_vocab)?);
-            model.respond(Given::Tokens { target: &target, source: &source }, &masks)
-        }
-        Start::Rows => {
-            let (source, target) = (numbers::converted::<F>(source)?, numbers::converted::<F>(target)?);
-            model.respond(Given::Rows { target: &target, source: &source }, &masks)
-        }
-        Start::Memory => {
-            let (memory, target) = (numbers::converted::<F>(source)?, numbers::converted::<F>(target)?);
-            model.respond(Given::Memory { target: &target, memory: &memory }, &masks)
-        }
+    let changes = changes::read(changes)?;
+    if start == Start::Tokens {
+        let (source, target) = read_prompt(model.config(), source, target)?;
+        return model
+            .respond_changed(Given::Tokens { target: &target, source: &source }, changes)
+            .map_err(thrown);
     }
-    .map_err(thrown)
+    let source = source.map(numbers::read_as::<F>).transpose()?.unwrap_or_default();
+    let target = numbers::read_as::<F>(target)?;
+    let (target, source) = (target.as_slice(), source.as_slice());
+    let given = match start {
+        Start::Memory => Given::Memory { target, memory: source },
+        _ => Given::Rows { target, source },
+    };
+    model.respond_changed(given, changes).map_err(thrown)
+}
+
+fn reuse<F: Float>(
+    model: &Transformer<F>,
+    source: Option<&Float64Array>,
+    target: &Float64Array,
+    changes: &JsValue,
+    earlier: &CoreTrace<F>,
+) -> Result<CoreTrace<F>, JsValue> {
+    let changes = changes::read(changes)?;
+    let (source, target) = read_prompt(model.config(), source, target)?;
+    model.respond_reusing(&target, &source, changes, earlier).map_err(thrown)
+}
+
+fn of_block<F: Float>(config: &Config, block: &[F]) -> Result<Transformer<F>, JsValue> {
+    Transformer::of_block(config, block).map_err(thrown)
+}
+
+fn dtype(model: &Either) -> DType {
+    with!(model, m => dtype_of(m))
+}
+
+/// The ids of a source and a target.
+fn read_prompt(
+    config: &Config,
+    source: Option<&Float64Array>,
+    target: &Float64Array,
+) -> Result<(Vec<u32>, Vec<u32>), JsValue> {
+    let of_source = config.encoder.as_ref().map_or(0, |encoder| encoder.n_vocab);
+    let source = source.map(numbers::read).transpose()?.unwrap_or_default();
+    Ok((read_tokens(&source, of_source)?, read_tokens(&numbers::read(target)?, config.n_vocab)?))
 }
 
 fn dtype_of<F: Float>(_: &Transformer<F>) -> DType {

@@ -1,5 +1,6 @@
 //! What can be said of a model's traces from its options alone, without a model.
 
+use crate::changes;
 use crate::convert::{entries, plain};
 use crate::error::thrown;
 use crate::model::start;
@@ -55,7 +56,7 @@ pub fn trace_from_block(
     tokens: Vec<u32>,
     source_rows: usize,
     rows: usize,
-    masked: bool,
+    changes: &JsValue,
     block: &JsValue,
 ) -> Result<Trace, JsValue> {
     let (options, plan) = read(options, start)?;
@@ -64,11 +65,11 @@ pub fn trace_from_block(
     match options.dtype {
         DType::Float64 => {
             let block = numbers::read(block.unchecked_ref::<Float64Array>())?;
-            Trace::from_block(plan, prompt, masked, lengths, &block)
+            Trace::from_block(plan, prompt, changes::read(changes)?, lengths, &block)
         }
         DType::Float32 => {
             let block = numbers::read(block.unchecked_ref::<Float32Array>())?;
-            Trace::from_block(plan, prompt, masked, lengths, &block)
+            Trace::from_block(plan, prompt, changes::read(changes)?, lengths, &block)
         }
     }
     .map_err(thrown)

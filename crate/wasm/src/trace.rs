@@ -7,12 +7,12 @@ use crate::report::DiffReport;
 use glassformer::error::Error;
 use glassformer::num::{DType, Float};
 use glassformer::stage::Lengths;
-use glassformer::trace::{Plan, Prompt, Trace as CoreTrace};
+use glassformer::trace::{Changes, Plan, Prompt, Trace as CoreTrace};
 use std::ops::Range;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
-enum Either {
+pub(crate) enum Either {
     F64(CoreTrace<f64>),
     F32(CoreTrace<f32>),
 }
@@ -46,14 +46,14 @@ impl Trace {
     pub(crate) fn from_block<F: Float>(
         plan: Plan,
         prompt: Prompt,
-        masked: bool,
+        changes: Changes<F>,
         lengths: Lengths,
         block: &[F],
     ) -> Result<Trace, Error>
     where
         Trace: From<CoreTrace<F>>,
     {
-        CoreTrace::from_block(Arc::new(plan), prompt, masked, lengths, block).map(Trace::from)
+        CoreTrace::from_block(Arc::new(plan), prompt, changes, lengths, block).map(Trace::from)
     }
 }
 
@@ -69,6 +69,12 @@ impl Trace {
     #[wasm_bindgen(getter)]
     pub fn source_rows(&self) -> usize {
         with!(&self.0, trace => trace.lengths().source)
+    }
+
+    /// The first position that was computed for it, and not taken over from the trace it reused.
+    #[wasm_bindgen(getter)]
+    pub fn computed_from(&self) -> usize {
+        with!(&self.0, trace => trace.computed_rows().start)
     }
 
     /// How many bytes its numbers take.
@@ -100,24 +106,27 @@ impl Trace {
         let diff = match (&self.0, &other.0) {
             (Either::F64(a), Either::F64(b)) => a.diff(b),
             (Either::F32(a), Either::F32(b)) => a.diff(b),
-            _ => Err(Error::ConfigConflict {
-                options: vec![
-                    ("dtype".into(), self.dtype().name().into()),
-                    ("dtype of the other".into(), other.dtype().name().into()),
-                ],
-                reason: format!(
-                    "one trace is of {}, the other of {}",
-                    self.dtype().name(),
-                    other.dtype().name()
-                ),
-            }),
+            _ => Err(of_other_type(self.dtype(), other.dtype())),
         };
         diff.map(|diff| plain(&DiffReport::from(diff))).map_err(thrown)
     }
 }
 
+/// The refusal of two that are of different element types.
+pub(crate) fn of_other_type(own: DType, other: DType) -> Error {
+    let (own, other) = (own.name(), other.name());
+    Error::ConfigConflict {
+        options: vec![("dtype".into(), own.into()), ("dtype of the other".into(), other.into())],
+        reason: format!("one is of {own}, the other of {other}"),
+    }
+}
+
 impl Trace {
-    fn dtype(&self) -> DType {
+    pub(crate) fn either(&self) -> &Either {
+        &self.0
+    }
+
+    pub(crate) fn dtype(&self) -> DType {
         match &self.0 {
             Either::F64(_) => DType::Float64,
             Either::F32(_) => DType::Float32,

@@ -1,6 +1,7 @@
 /** What models are asked, and what is hidden from them. */
 
 import type { Rows2, Rows3, Shaped } from "./tensor.js";
+import type { BatchTrace, Trace } from "./traces.js";
 
 /** Rows of the residual stream: T,D, or B,T,D with prompts of one length. */
 export type Rows = Rows2 | Rows3 | Shaped;
@@ -53,11 +54,41 @@ export interface Masks {
   sourcePadding?: Mask;
 }
 
+/**
+ * A change of some cells of one stage, made as soon as the stage is computed: later stages follow, earlier ones are not
+ * touched. One of `set`, `add`, `scale` and `from`.
+ */
+export interface Edit {
+  /** A stage by its own or its short name. */
+  stage: string;
+  /** One entry for each axis of the stage, of a batch the prompt's first; null stands for all. Default: all cells. */
+  index?: readonly (number | null)[];
+  /** One number for all of the cells, or one for each. Scores may be set to, or lowered by, -Infinity, which hides. */
+  set?: EditValues;
+  add?: EditValues;
+  scale?: EditValues;
+  /** A trace whose cells of the same stage and index take their place. */
+  from?: Trace | BatchTrace;
+}
+export type EditValues = number | EditList | Shaped;
+export type EditList = ArrayLike<number | EditList>;
+
 export interface RowsOptions {
   masks?: Masks;
+  /**
+   * Ablation and patching: changes of stages, one after the other.
+   * @throws `unknown_stage`, `shape_mismatch`, `index_out_of_range`, `not_an_integer`, `not_finite`, `invalid_option`.
+   */
+  edits?: readonly Edit[];
 }
 
 export interface CallOptions extends RowsOptions {
+  /**
+   * An earlier trace of this model: only the rows behind the longest prefix that the two prompts share are computed (the
+   * last one always), the others are taken over; the result is the same to the bit. Nothing is taken over where rows look
+   * ahead, after a parameter was set, or where the two calls' masks or edits differ; `computedRows` says what was done.
+   */
+  reuse?: Trace;
   /** On which side a batch's shorter prompts are padded in its tensors. Default "right". */
   padding?: "right" | "left";
 }

@@ -18,6 +18,14 @@ interface PlainHead {
   start: "tokens" | "rows" | "memory";
 }
 
+/** An edit as it was made: -1 in `index` stands for all places of an axis. */
+export interface PlainEdit {
+  stage: string;
+  index: Float64Array;
+  change: "set" | "add" | "scale";
+  values: Float64Array;
+}
+
 interface PlainPrompt {
   /** Empty when the pass started from rows. */
   tokens: number[];
@@ -26,8 +34,11 @@ interface PlainPrompt {
   length: number;
   /** 0 without a source or memory. */
   sourceLength?: number;
-  /** Whether the call had masks. */
+  /** Whether the call had masks, in traces of before these were kept. */
   masked?: boolean;
+  /** What the call hid, or added to scores. */
+  masks?: Record<string, Float64Array>;
+  edits?: PlainEdit[];
   /** The numbers of all stages, one after the other. */
   data: Float64Array | Float32Array;
 }
@@ -60,6 +71,10 @@ export interface JsonTrace extends JsonHead {
   /** Of an encoder-decoder: the source's tokens. */
   source?: number[];
   sourceWords?: string[];
+  /** What the call hid, or added to scores; left out where it did not. */
+  masks?: Record<string, (number | string)[]>;
+  /** What the call edited: -1 in `index` stands for all places of an axis. */
+  edits?: { stage: string; index: number[]; change: "set" | "add" | "scale"; values: (number | string)[] }[];
   stages: JsonStage[];
 }
 

@@ -112,4 +112,4 @@ declare class EncoderDecoderModel extends LanguageModel {
 }
 
 // Listed, so that the classes they share are not taken for exports.
-export { CausalLanguageModel, EncoderDecoderModel, EncoderModel, type Parameter };
+export { CausalLanguageModel, EncoderDecoderModel, EncoderModel, type LanguageModel, type Parameter };

@@ -1,6 +1,7 @@
 /** Traces of one prompt and of a batch. */
 
 import type { JsonBatch, JsonTrace, PlainBatch, PlainTrace } from "./forms.js";
+import type { LanguageModel } from "./models.js";
 import type { BatchTidyRow, Diff, StageDescription, TidyRow } from "./stages.js";
 import type { Tensor } from "./tensor.js";
 
@@ -19,6 +20,8 @@ export class Trace {
   readonly sourceWords: readonly string[];
   /** S, the number of the source's, or the memory's, positions; 0 where there is neither. */
   readonly sourceLength: number;
+  /** How many rows were computed for this trace: the last ones. The others were taken over from the trace it reused. */
+  readonly computedRows: number;
   /** The names of the stages, in execution order. */
   readonly stages: readonly string[];
   /**
@@ -50,9 +53,20 @@ export class Trace {
    * @throws `shape_mismatch`, `config_conflict` for traces of models of another shape or `dtype`.
    */
   diff(other: Trace): Diff;
+  /**
+   * The trace of the same prompt with another last token, with the same parameters, masks and edits: to the bit what a full
+   * pass gives, but only the last row is computed where earlier rows do not know of it.
+   * @throws `token_out_of_range`, `not_an_integer`, `invalid_option` for a trace of rows, or without its model.
+   */
+  withLastToken(id: number): Trace;
   /** A plain object for `postMessage` and structured cloning. */
   toPlain(): PlainTrace;
-  static fromPlain(plain: PlainTrace): Trace;
+  /**
+   * The trace of a plain object. Questions that need parameters need the `model` it was computed with, whose present
+   * parameters must give its numbers to the bit.
+   * @throws `invalid_option`, `shape_mismatch`, `not_finite`, `token_out_of_range`.
+   */
+  static fromPlain(plain: PlainTrace, options?: { model?: LanguageModel }): Trace;
   /** As `glassformer/trace.schema.json` says. */
   toJSON(): JsonTrace;
   toRows(): TidyRow[];

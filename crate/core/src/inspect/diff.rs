@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::num::Float;
-use crate::stage::{Lengths, Side, Stage};
+use crate::stage::{Side, Stage};
 use crate::trace::Trace;
 use alloc::{vec, vec::Vec};
 
@@ -62,13 +62,13 @@ impl<F: Float> Trace<F> {
     /// # Errors
     /// [`Error::ShapeMismatch`] when the two come from models of different shape.
     pub fn diff(&self, other: &Trace<F>) -> Result<Diff, Error> {
-        self.check_same_stages(other)?;
+        self.plan().check_same_stages(other.plan(), "the other trace")?;
         let shared = self.rows().min(other.rows());
         let mut stages = Vec::with_capacity(self.stages().len());
         let unchanged = |position| RowSummary { position, identical: true, max_abs: 0.0, parts_from: None };
         let mut rows: Vec<RowSummary> = (0..shared).map(unchanged).collect();
         for &stage in self.stages() {
-            let changes: Vec<RowChange> = self.changes(other, stage);
+            let changes: Vec<RowChange> = self.row_changes(other, stage);
             // The summary is of the prompt's positions; a source has its own.
             let own = changes.iter().filter(|change| !change.identical && stage.side() == Side::Target);
             for change in own {
@@ -84,31 +84,9 @@ impl<F: Float> Trace<F> {
         Ok(Diff { stages, rows, parts_from })
     }
 
-    fn check_same_stages(&self, other: &Trace<F>) -> Result<(), Error> {
-        if self.stages() != other.stages() {
-            return Err(Error::ShapeMismatch {
-                what: "the other trace's list of stages".into(),
-                expected: vec![self.stages().len()],
-                actual: vec![other.stages().len()],
-            });
-        }
-        let one = Lengths { target: 1, source: 1 };
-        for &stage in self.stages() {
-            let (expected, actual) = (self.plan().shape(stage, one), other.plan().shape(stage, one));
-            if expected != actual {
-                return Err(Error::ShapeMismatch {
-                    what: alloc::format!("one row of {} in the other trace", stage.name()),
-                    expected,
-                    actual,
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// The changes of a stage's rows. What a stage says of a whole prompt counts as its last row's: it depends on no
     /// later one, and prompts of different lengths have nothing of the kind in common.
-    fn changes(&self, other: &Trace<F>, stage: Stage) -> Vec<RowChange> {
+    fn row_changes(&self, other: &Trace<F>, stage: Stage) -> Vec<RowChange> {
         let (a, b) = (self.lengths(), other.lengths());
         let shared = match stage.side() {
             Side::Target => a.target.min(b.target),

@@ -130,6 +130,16 @@ pub(crate) fn attention<F: Float>(
 /// What the queries of a branch see.
 fn sight<'a, F: Float>(context: &Context<'a, F>, branch: &Branch, earlier: &Earlier<'_, F>) -> Sight<'a, F> {
     let (config, masks, lengths) = (context.config, context.masks, earlier.lengths());
+    let scores = branch.scores.0;
+    // A caller may have opened what the model hides: then every key is looked at, of which hidden ones weigh 0.
+    if [scores, branch.weights].into_iter().any(|kind| earlier.comes_after(kind) && earlier.is_edited(kind)) {
+        let (queries, keys) = match (branch.is_cross, context.stage(scores).side()) {
+            (true, _) => (lengths.target, lengths.source),
+            (false, Side::Target) => (lengths.target, lengths.target),
+            (false, Side::Source) => (lengths.source, lengths.source),
+        };
+        return Sight::all(queries, keys);
+    }
     if branch.is_cross {
         let padding = masks.memory_padding.as_deref();
         return Sight {

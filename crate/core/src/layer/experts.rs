@@ -13,7 +13,7 @@ use crate::memory::zeroed;
 use crate::num::random::RandomStream;
 use crate::num::{add_scaled, Float};
 use crate::params::Role;
-use crate::stage::{Input, Kind};
+use crate::stage::{Input, Kind, Stage};
 use crate::trace::{Earlier, Pass};
 use alloc::vec::Vec;
 
@@ -72,7 +72,28 @@ pub(crate) fn experts<F: Float>(
         Ok(())
     })?;
     let Some((routes, skipped)) = routes else { return Ok(()) };
-    pass.step(context.stage(Kind::Gates), |_, out| out.copy_from_slice(&routes.gates[skipped..]));
+    pass.try_step(context.stage(Kind::Gates), |earlier, out| {
+        if !earlier.is_edited(Kind::Selected) {
+            out.copy_from_slice(&routes.gates[skipped..]);
+            return Ok(());
+        }
+        // Choices that are the caller's get the router's weights; a row that was left keeps its gates.
+        let found = (routes.selected[skipped..].chunks_exact(mixture.selected))
+            .zip(routes.gates[skipped..].chunks_exact(mixture.selected));
+        let selected = earlier.rows(&Input::Stage(Kind::Selected));
+        check_choices(stage, count, selected)?;
+        let rows = earlier.rows(&Input::Stage(Kind::Router)).chunks_exact(count);
+        let choices = selected.chunks_exact(mixture.selected);
+        let rows = out.chunks_exact_mut(mixture.selected).zip(choices).zip(rows).zip(found);
+        for (((gates, choices), row), (found, weights)) in rows {
+            if choices == found {
+                gates.copy_from_slice(weights);
+            } else {
+                router(mixture).weigh(row, choices, gates);
+            }
+        }
+        Ok(())
+    })?;
 
     every_expert(pass, context, mixture);
 
@@ -135,6 +156,29 @@ fn every_expert<F: Float>(pass: &mut Pass<'_, F>, context: &Context<'_, F>, mixt
     });
 }
 
+/// The rule of choice of a mixture.
+pub(crate) fn router(mixture: &Experts) -> Router {
+    Router {
+        experts: mixture.experts,
+        selected: mixture.selected,
+        renormalize: mixture.renormalize,
+        capacity: mixture.capacity,
+        overflow: mixture.overflow,
+    }
+}
+
+/// Whether choices that a caller edited are experts, or -1 for none.
+fn check_choices<F: Float>(stage: Stage, count: usize, selected: &[F]) -> Result<(), Error> {
+    let is_choice = |x: f64| x == -1.0 || (0..count).any(|e| x == e as f64);
+    match selected.iter().map(|x| x.to_f64()).find(|&x| !is_choice(x)) {
+        None => Ok(()),
+        Some(index) => {
+            let what = alloc::format!("an edited choice in {} (an expert, or -1 for none)", stage.name());
+            Err(Error::IndexOutOfRange { what, index, size: count })
+        }
+    }
+}
+
 /// What the rows of a whole prompt chose.
 struct Routes<F> {
     selected: Vec<F>,
@@ -157,13 +201,7 @@ impl From<Error> for Refusal {
 
 /// The choices of all rows from position 0 on, in their order: how full an expert is depends on the rows before.
 fn route<F: Float>(mixture: &Experts, earlier: &Earlier<'_, F>) -> Result<Routes<F>, Refusal> {
-    let router = Router {
-        experts: mixture.experts,
-        selected: mixture.selected,
-        renormalize: mixture.renormalize,
-        capacity: mixture.capacity,
-        overflow: mixture.overflow,
-    };
+    let router = router(mixture);
     let count = mixture.experts;
     let rows: usize = earlier.runs(&Input::Stage(Kind::Router)).map(|run| run.len() / count).sum();
     let choices = rows as f64 * mixture.selected as f64;

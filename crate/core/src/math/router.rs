@@ -141,8 +141,8 @@ impl Router {
         Ok(())
     }
 
-    /// The gates of what is selected.
-    fn weigh<F: Float>(&self, probabilities: &[F], selected: &[F], gates: &mut [F]) {
+    /// The gates of what is selected: each choice's probability, with `renormalize` divided by their sum; 0 for -1.
+    pub(crate) fn weigh<F: Float>(&self, probabilities: &[F], selected: &[F], gates: &mut [F]) {
         for (gate, &choice) in gates.iter_mut().zip(selected) {
             *gate = if choice < F::ZERO { F::ZERO } else { probabilities[index(choice)] };
         }

@@ -4,7 +4,7 @@ use super::named::{answers_one_prompt, named_model};
 use super::Transformer;
 use crate::error::Error;
 use crate::num::Float;
-use crate::trace::Trace;
+use crate::trace::{Changes, Trace};
 
 /// A decoder that predicts each next token from the ones before it; with [`Mask::None`](crate::config::Mask::None), from
 /// all.
@@ -33,6 +33,6 @@ impl<F: Float> CausalLanguageModel<F> {
     /// As [`respond_to`](Self::respond_to), and [`Error::ShapeMismatch`] when `earlier` comes from a model of
     /// other stages.
     pub fn respond_to_reusing(&self, tokens: &[u32], earlier: &Trace<F>) -> Result<Trace<F>, Error> {
-        self.0.respond_reusing(tokens, &[], earlier)
+        self.0.respond_reusing(tokens, &[], Changes::default(), earlier)
     }
 }

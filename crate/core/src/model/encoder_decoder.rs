@@ -5,7 +5,7 @@ use super::{Given, Transformer};
 use crate::error::Error;
 use crate::mask::Masks;
 use crate::num::Float;
-use crate::trace::Trace;
+use crate::trace::{Changes, Trace};
 
 /// The whole Transformer of Vaswani et al. 2017 (arXiv:1706.03762), figure 1.
 ///
@@ -60,7 +60,7 @@ impl<F: Float> EncoderDecoderModel<F> {
         target: &[u32],
         earlier: &Trace<F>,
     ) -> Result<Trace<F>, Error> {
-        self.0.respond_reusing(target, source, earlier)
+        self.0.respond_reusing(target, source, Changes::default(), earlier)
     }
 
     /// The trace of a pass whose towers start at `positioned` with the caller's rows.

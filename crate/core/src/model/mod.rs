@@ -3,10 +3,12 @@
 mod causal;
 mod encoder;
 mod encoder_decoder;
+mod given;
 mod named;
 mod transformer;
 
 pub use causal::CausalLanguageModel;
 pub use encoder::EncoderModel;
 pub use encoder_decoder::EncoderDecoderModel;
-pub use transformer::{Given, Transformer};
+pub use given::Given;
+pub use transformer::Transformer;

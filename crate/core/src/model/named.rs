@@ -54,6 +54,11 @@ macro_rules! named_model {
                 self.0.parameters()
             }
 
+            /// The model as one of any configuration, which can be asked more.
+            pub fn transformer(&self) -> &super::Transformer<F> {
+                &self.0
+            }
+
             /// The parameters, to be set. Traces that exist already keep their numbers.
             pub fn parameters_mut(&mut self) -> &mut crate::params::Parameters<F> {
                 self.0.parameters_mut()

@@ -1,5 +1,6 @@
 //! What every model is: a configuration, its parameters, and the pass through its towers.
 
+use super::Given;
 use crate::config::Config;
 use crate::error::Error;
 use crate::init;
@@ -7,9 +8,9 @@ use crate::layer::{block::block, embed, head, Context, Positions};
 use crate::mask::Masks;
 use crate::num::random::RandomStream;
 use crate::num::Float;
-use crate::params::{check_finite, Parameters};
-use crate::stage::{Kind, Lengths, Tower};
-use crate::trace::{Pass, Plan, Prompt, Span, Start, Trace};
+use crate::params::Parameters;
+use crate::stage::{Kind, Tower};
+use crate::trace::{Changes, Pass, Plan, Prompt, Span, Start, Trace};
 use alloc::{sync::Arc, vec, vec::Vec};
 
 /// A model of any configuration: decoder, encoder or encoder-decoder. The named models are this with what is theirs.
@@ -28,30 +29,13 @@ struct Plans {
     memory: Option<Arc<Plan>>,
 }
 
-/// What a pass starts from; rows are row-major, of width D.
-#[derive(Clone, Copy, Debug)]
-pub enum Given<'a, F> {
-    /// Token ids.
-    Tokens {
-        /// The prompt's; of an encoder-decoder, the target's.
-        target: &'a [u32],
-        /// The source's; empty for a model without encoder.
-        source: &'a [u32],
-    },
-    /// Rows that enter the first block.
-    Rows {
-        /// The prompt's; of an encoder-decoder, the target's.
-        target: &'a [F],
-        /// The source's; empty for a model without encoder.
-        source: &'a [F],
-    },
-    /// Rows that enter the decoder's first block, and rows in place of what leaves the encoder.
-    Memory {
-        /// The target's.
-        target: &'a [F],
-        /// The memory.
-        memory: &'a [F],
-    },
+impl Plans {
+    fn new(config: &Config) -> Result<Self, Error> {
+        let plan = |start| Plan::new(config, start).map(Arc::new);
+        let (tokens, rows) = (plan(Start::Tokens)?, plan(Start::Rows)?);
+        let memory = config.encoder.is_some().then(|| plan(Start::Memory)).transpose()?;
+        Ok(Plans { tokens, rows, memory })
+    }
 }
 
 impl<F: Float> Transformer<F> {
@@ -61,12 +45,23 @@ impl<F: Float> Transformer<F> {
     /// What [`Config::validate`] refuses, and [`Error::OutOfMemory`]; the stream is then as it was.
     pub fn new(config: &Config, stream: &mut RandomStream) -> Result<Self, Error> {
         // Whatever can be refused is refused before the first draw.
-        let plan = |start| Plan::new(config, start).map(Arc::new);
-        let (tokens, rows) = (plan(Start::Tokens)?, plan(Start::Rows)?);
-        let memory = config.encoder.is_some().then(|| plan(Start::Memory)).transpose()?;
-        let plans = Plans { tokens, rows, memory };
-        let parameters = init::draw(config, stream)?;
-        Ok(Transformer { config: config.clone(), parameters, positions: Positions::new(config), plans })
+        let plans = Plans::new(config)?;
+        Ok(Self::assembled(config, plans, init::draw(config, stream)?))
+    }
+
+    /// A model of given parameters, one after the other as [`Parameters::block`] has them.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and as [`Parameters::set_block`].
+    pub fn of_block(config: &Config, block: &[F]) -> Result<Self, Error> {
+        let plans = Plans::new(config)?;
+        let mut parameters = Parameters::zeroed(config)?;
+        parameters.set_block(block)?;
+        Ok(Self::assembled(config, plans, parameters))
+    }
+
+    fn assembled(config: &Config, plans: Plans, parameters: Parameters<F>) -> Self {
+        Transformer { config: config.clone(), parameters, positions: Positions::new(config), plans }
     }
 
     /// What was chosen.
@@ -110,50 +105,58 @@ impl<F: Float> Transformer<F> {
     /// [`Error::CapacityExceeded`], [`Error::OutOfMemory`]; [`Error::NotFinite`] for such rows, and when the numbers
     /// overflow on the way.
     pub fn respond(&self, given: Given<'_, F>, masks: &Masks<F>) -> Result<Trace<F>, Error> {
-        self.run(given, masks, None)
+        self.respond_changed(given, Changes::of_masks(masks.clone()))
     }
 
-    /// The trace of a prompt, computing only the rows behind the longest prefix that `earlier` has in common
+    /// The trace of a pass of which a caller changes something.
+    ///
+    /// # Errors
+    /// As [`respond`](Self::respond); for edits that do not fit [`Error::UnknownStage`], [`Error::ShapeMismatch`],
+    /// [`Error::IndexOutOfRange`] and [`Error::NotFinite`].
+    pub fn respond_changed(&self, given: Given<'_, F>, changes: Changes<F>) -> Result<Trace<F>, Error> {
+        self.run(given, Arc::new(changes), None)
+    }
+
+    /// The trace of a pass from tokens, computing only the rows behind the longest prefix that `earlier` has in common
     /// with it; the result is the same to the bit, and shares those rows.
     ///
     /// The last position is always computed. `earlier` must come from this model with its present parameters. Where
-    /// rows may look ahead, or masks were used, nothing can be shared and everything is computed.
+    /// rows may look ahead, where `earlier` comes from rows or another source, and where the two passes are changed in
+    /// different ways (or in the same, but at different lengths), nothing can be shared and everything is computed.
     ///
     /// # Errors
-    /// As [`respond`](Self::respond), and [`Error::ShapeMismatch`] when `earlier` comes from a model of other stages.
+    /// As [`respond_changed`](Self::respond_changed), and [`Error::ShapeMismatch`] when `earlier` comes from a model of
+    /// other stages.
     pub fn respond_reusing(
         &self,
         target: &[u32],
         source: &[u32],
+        changes: Changes<F>,
         earlier: &Trace<F>,
     ) -> Result<Trace<F>, Error> {
-        if *earlier.plan() != *self.plans.tokens {
-            let sizes =
-                |plan: &Plan| vec![plan.stages().len(), plan.config().n_blocks, plan.config().n_model];
-            return Err(Error::ShapeMismatch {
-                what: "the trace to reuse (its stages, blocks and width)".into(),
-                expected: sizes(&self.plans.tokens),
-                actual: sizes(earlier.plan()),
-            });
+        if let Ok(plan) = self.plan(earlier.plan().start()) {
+            plan.check_same_stages(earlier.plan(), "the trace to reuse")?;
         }
-        self.run(Given::Tokens { target, source }, &Masks::default(), Some(earlier))
+        self.run(Given::Tokens { target, source }, Arc::new(changes), Some(earlier))
     }
 
     fn run(
         &self,
         given: Given<'_, F>,
-        masks: &Masks<F>,
+        changes: Arc<Changes<F>>,
         earlier: Option<&Trace<F>>,
     ) -> Result<Trace<F>, Error> {
         let (start, lengths) = self.check(given)?;
-        let plan = self.plan(start)?;
+        let (plan, masks) = (self.plan(start)?, &changes.masks);
         masks.check(&self.config, lengths, self.config.encoder.is_some() && start != Start::Memory)?;
         let past = match (given, earlier) {
-            (Given::Tokens { target, source }, Some(earlier)) => self.shared(target, source, earlier),
+            (Given::Tokens { target, source }, Some(earlier)) => {
+                self.shared(target, source, &changes, earlier)
+            }
             _ => Vec::new(),
         };
         let done: usize = past.iter().map(|span| span.rows).sum();
-        let mut pass = Pass::new(plan, &past, lengths.target - done, lengths.source)?;
+        let mut pass = Pass::new(plan, &changes, &past, lengths.target - done, lengths.source)?;
         for &tower in self.config.towers() {
             if tower == Tower::Encoder && start == Start::Memory {
                 continue;
@@ -165,7 +168,7 @@ impl<F: Float> Transformer<F> {
             Given::Tokens { target, source } => Prompt { tokens: copied(target)?, source: copied(source)? },
             _ => Prompt::default(),
         };
-        let trace = Trace::new(Arc::clone(plan), prompt, !masks.is_none(), past, segment);
+        let trace = Trace::new(Arc::clone(plan), prompt, changes, past, segment);
         trace.check_finite()?;
         Ok(trace)
     }
@@ -206,83 +209,25 @@ impl<F: Float> Transformer<F> {
     }
 
     /// What of `earlier` a pass can go on behind.
-    fn shared(&self, target: &[u32], source: &[u32], earlier: &Trace<F>) -> Vec<Span<F>> {
+    fn shared(
+        &self,
+        target: &[u32],
+        source: &[u32],
+        changes: &Changes<F>,
+        earlier: &Trace<F>,
+    ) -> Vec<Span<F>> {
         let last = *self.config.towers().last().unwrap_or(&Tower::Only);
-        if !self.config.is_causal(last) || earlier.is_masked() || earlier.source_tokens() != source {
+        let is_same_source = earlier.plan().start() == Start::Tokens && earlier.source_tokens() == source;
+        if !self.config.is_causal(last) || !is_same_source || **earlier.changes() != *changes {
+            return Vec::new();
+        }
+        // Edits may look ahead (a score that the mask hid may be set), so that rows know of later ones.
+        let looks_ahead = !changes.edits.is_empty();
+        if !changes.is_none() && (looks_ahead || earlier.rows() != target.len()) {
             return Vec::new();
         }
         let shared = target.iter().zip(earlier.tokens()).take_while(|(a, b)| a == b).count();
         earlier.prefix(shared.min(target.len() - 1))
-    }
-
-    /// Whether what is given can be read, and how long it is.
-    fn check(&self, given: Given<'_, F>) -> Result<(Start, Lengths), Error> {
-        let has_encoder = self.config.encoder.is_some();
-        let (start, target, source) = match given {
-            Given::Tokens { target, source } => {
-                if has_encoder || !source.is_empty() {
-                    check_tokens(source, self.config.vocabulary_of(Tower::Encoder))?;
-                }
-                check_tokens(target, self.config.n_vocab)?;
-                (Start::Tokens, target.len(), source.len())
-            }
-            Given::Rows { target, source } => {
-                (Start::Rows, self.check_rows("rows", target)?, self.check_rows("source rows", source)?)
-            }
-            Given::Memory { target, memory } => {
-                (Start::Memory, self.check_rows("rows", target)?, self.check_rows("memory", memory)?)
-            }
-        };
-        if source > 0 && !has_encoder {
-            return Err(Error::InvalidOption {
-                option: "source".into(),
-                value: "a source".into(),
-                reason: "only an encoder-decoder reads one".into(),
-                nearest: vec![],
-            });
-        }
-        self.check_length(target)?;
-        if has_encoder {
-            self.check_length(source)?;
-        }
-        Ok((start, Lengths { target, source }))
-    }
-
-    fn check_rows(&self, what: &str, rows: &[F]) -> Result<usize, Error> {
-        let width = self.config.n_model;
-        if !rows.len().is_multiple_of(width) {
-            return Err(Error::ShapeMismatch {
-                what: what.into(),
-                expected: vec![rows.len() / width + 1, width],
-                actual: vec![rows.len()],
-            });
-        }
-        self.check_most(rows.len() / width)?;
-        check_finite(what, rows)?;
-        Ok(rows.len() / width)
-    }
-
-    fn check_length(&self, length: usize) -> Result<(), Error> {
-        if length == 0 {
-            return Err(Error::EmptyPrompt);
-        }
-        self.check_most(length)
-    }
-
-    fn check_most(&self, length: usize) -> Result<(), Error> {
-        if length > self.config.max_context {
-            return Err(Error::ContextExceeded { length, max_context: self.config.max_context });
-        }
-        Ok(())
-    }
-}
-
-fn check_tokens(tokens: &[u32], vocabulary: usize) -> Result<(), Error> {
-    match tokens.iter().position(|&id| id as usize >= vocabulary) {
-        None => Ok(()),
-        Some(position) => {
-            Err(Error::TokenOutOfRange { position, id: f64::from(tokens[position]), vocabulary })
-        }
     }
 }
 

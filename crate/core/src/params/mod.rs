@@ -129,6 +129,28 @@ impl<F: Float> Parameters<F> {
         Ok(())
     }
 
+    /// All values, one parameter after the other, as they are stored.
+    pub fn block(&self) -> &[F] {
+        &self.data
+    }
+
+    /// Replaces all values by a block of a model of the same configuration.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], [`Error::NotFinite`]; nothing is then changed.
+    pub fn set_block(&mut self, block: &[F]) -> Result<(), Error> {
+        if block.len() != self.data.len() {
+            return Err(Error::ShapeMismatch {
+                what: "the block of parameters".into(),
+                expected: vec![self.data.len()],
+                actual: vec![block.len()],
+            });
+        }
+        check_finite("the block of parameters", block)?;
+        self.data.copy_from_slice(block);
+        Ok(())
+    }
+
     /// The numbers of the `index`th parameter, in,out, to be filled.
     pub(crate) fn stored_mut(&mut self, index: usize) -> &mut [F] {
         let range = self.list[index].range();

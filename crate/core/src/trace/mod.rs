@@ -2,12 +2,14 @@
 //!
 //! The pass computes in the record itself (`Pass` writes a `Segment`), so nothing is copied to be kept.
 
+mod edit;
 mod finite;
 mod pass;
 mod plan;
 mod segment;
 mod wiring;
 
+pub use edit::{Change, Changes, Edit};
 pub(crate) use pass::{Earlier, Pass};
 pub use plan::{Plan, Start};
 pub(crate) use segment::{Segment, Span};
@@ -34,8 +36,8 @@ pub struct Prompt {
 pub struct Trace<F> {
     plan: Arc<Plan>,
     prompt: Prompt,
-    /// Whether the caller hid anything, or added to scores.
-    masked: bool,
+    /// What the caller changed about the pass.
+    changes: Arc<Changes<F>>,
     source_rows: usize,
     spans: Vec<Span<F>>,
     computed: Range<usize>,
@@ -45,14 +47,14 @@ impl<F: Float> Trace<F> {
     pub(crate) fn new(
         plan: Arc<Plan>,
         prompt: Prompt,
-        masked: bool,
+        changes: Arc<Changes<F>>,
         mut past: Vec<Span<F>>,
         new: Segment<F>,
     ) -> Self {
         let (rows, source_rows) = (new.new.target, new.keys.source);
         let computed = new.first..new.first + rows;
         past.push(Span { rows, segment: Arc::new(new) });
-        Trace { plan, prompt, masked, source_rows, spans: past, computed }
+        Trace { plan, prompt, changes, source_rows, spans: past, computed }
     }
 
     /// The plan whose stages this trace holds.
@@ -70,9 +72,9 @@ impl<F: Float> Trace<F> {
         &self.prompt.source
     }
 
-    /// Whether the pass had masks of its own, besides the model's.
-    pub fn is_masked(&self) -> bool {
-        self.masked
+    /// What the caller changed about the pass: masks besides the model's, and edits.
+    pub fn changes(&self) -> &Arc<Changes<F>> {
+        &self.changes
     }
 
     /// T, the number of positions.
@@ -166,16 +168,16 @@ impl<F: Float> Trace<F> {
         }
     }
 
-    /// A trace from the numbers of all its stages, one after the other, each as [`write`](Self::write) gives it;
-    /// `masked` is [`is_masked`](Self::is_masked).
+    /// A trace from the numbers of all its stages, one after the other, each as [`write`](Self::write) gives it, and
+    /// what was changed about its pass.
     ///
     /// # Errors
     /// [`Error::EmptyPrompt`], [`Error::ShapeMismatch`] for the wrong number of values, [`Error::NotFinite`],
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`]; for masks and edits that do not fit, as a pass refuses them.
     pub fn from_block(
         plan: Arc<Plan>,
         prompt: Prompt,
-        masked: bool,
+        changes: Changes<F>,
         lengths: Lengths,
         block: &[F],
     ) -> Result<Self, Error> {
@@ -193,6 +195,8 @@ impl<F: Float> Trace<F> {
                 return Err(Error::ShapeMismatch { what: what.into(), expected, actual });
             }
         }
+        changes.masks.check(plan.config(), lengths, has_source && plan.start() != Start::Memory)?;
+        changes.check_edits(&plan, lengths)?;
         let mut segment = Segment::new(&plan, 0, lengths.target, lengths.source)?;
         if block.len() != segment.offsets[plan.stages().len()] {
             return Err(Error::ShapeMismatch {
@@ -210,7 +214,7 @@ impl<F: Float> Trace<F> {
                 cells.copy_from_slice(&from[(g * rows + t) * per_group..][..per_group]);
             }
         }
-        let trace = Trace::new(plan, prompt, masked, Vec::new(), segment);
+        let trace = Trace::new(plan, prompt, Arc::new(changes), Vec::new(), segment);
         trace.check_finite()?;
         Ok(trace)
     }
@@ -251,7 +255,7 @@ impl<F: Float> Trace<F> {
     /// further on, and would then be wrong without a word.
     pub(crate) fn check_finite(&self) -> Result<(), Error> {
         let Some(last) = self.spans.last() else { return Ok(()) };
-        finite::check(&self.plan, &last.segment, self.stages().len(), self.masked)
+        finite::check(&self.plan, &last.segment, self.stages().len(), !self.changes.is_none())
     }
 }
 

@@ -1,15 +1,17 @@
 //! A forward pass while it runs: one stage after another is written, and only earlier ones can be read.
 
+use super::edit::Changes;
 use super::finite;
 use super::plan::Plan;
 use super::segment::{Segment, Span};
 use crate::error::Error;
 use crate::num::Float;
-use crate::stage::{Input, Lengths, Stage};
+use crate::stage::{Input, Kind, Lengths, Stage};
 
 /// A forward pass over the positions `first..first + rows`.
 pub(crate) struct Pass<'a, F> {
     plan: &'a Plan,
+    changes: &'a Changes<F>,
     past: &'a [Span<F>],
     segment: Segment<F>,
     next: usize,
@@ -19,15 +21,17 @@ impl<'a, F: Float> Pass<'a, F> {
     /// A pass over `rows` positions behind those that `past` holds already, with a source of this length.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`Error::OutOfMemory`]; for edits that do not fit, as [`Changes`] says.
     pub(crate) fn new(
         plan: &'a Plan,
+        changes: &'a Changes<F>,
         past: &'a [Span<F>],
         rows: usize,
         source: usize,
     ) -> Result<Self, Error> {
-        let first = past.iter().map(|span| span.rows).sum();
-        Ok(Pass { plan, past, segment: Segment::new(plan, first, rows, source)?, next: 0 })
+        let first: usize = past.iter().map(|span| span.rows).sum();
+        changes.check_edits(plan, Lengths { target: first + rows, source })?;
+        Ok(Pass { plan, changes, past, segment: Segment::new(plan, first, rows, source)?, next: 0 })
     }
 
     /// Computes `stage`, which must be the plan's next one: `compute` reads what came before and fills the
@@ -52,8 +56,8 @@ impl<'a, F: Float> Pass<'a, F> {
         assert_eq!(self.plan.stages()[self.next], stage, "stages run in the order of the plan");
         let (first, keys) = (self.segment.first, self.segment.keys);
         let (offsets, data, out) = self.segment.split(self.next);
-        let plan = self.plan;
-        let earlier = Earlier { plan, past: self.past, stage, offsets, data, first, keys };
+        let (plan, changes) = (self.plan, self.changes);
+        let earlier = Earlier { plan, changes, past: self.past, stage, offsets, data, first, keys };
         if let Err(refusal) = compute(&earlier, out) {
             // What cannot be computed may come from a stage before, which is then the one to name.
             let before = match refusal {
@@ -61,6 +65,9 @@ impl<'a, F: Float> Pass<'a, F> {
                 _ => Ok(()),
             };
             return before.and(Err(refusal));
+        }
+        for edit in changes.edits_of(stage) {
+            edit.make(plan, stage, keys, first, out);
         }
         self.next += 1;
         Ok(())
@@ -83,6 +90,7 @@ impl<'a, F: Float> Pass<'a, F> {
 /// The stages that are finished, as the one that is being computed reads them.
 pub(crate) struct Earlier<'a, F> {
     plan: &'a Plan,
+    changes: &'a Changes<F>,
     past: &'a [Span<F>],
     stage: Stage,
     offsets: &'a [usize],
@@ -120,6 +128,17 @@ impl<'a, F: Float> Earlier<'a, F> {
     /// How many positions there are to this pass, the earlier ones included.
     pub(crate) fn lengths(&self) -> Lengths {
         self.keys
+    }
+
+    /// Whether the stage that is being computed stands behind those of a kind.
+    pub(crate) fn comes_after(&self, kind: Kind) -> bool {
+        self.stage.kind > kind
+    }
+
+    /// Whether the caller edits the stage of this kind, here.
+    pub(crate) fn is_edited(&self, kind: Kind) -> bool {
+        let Stage { tower, block, .. } = self.stage;
+        self.changes.edits_of(Stage::of(tower, kind, block)).next().is_some()
     }
 
     fn own(&self, stage: Stage) -> &'a [F] {

@@ -140,6 +140,29 @@ impl Plan {
         self.slot(stage).is_some()
     }
 
+    /// Whether another plan has the same stages, of the same sizes.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] where it has not; `what` is whose plan the other is.
+    pub(crate) fn check_same_stages(&self, other: &Plan, what: &str) -> Result<(), Error> {
+        if self.stages != other.stages {
+            return Err(Error::ShapeMismatch {
+                what: format!("the list of stages of {what}"),
+                expected: vec![self.stages.len()],
+                actual: vec![other.stages.len()],
+            });
+        }
+        let one = Lengths { target: 1, source: 1 };
+        for &stage in &self.stages {
+            let (expected, actual) = (self.shape(stage, one), other.shape(stage, one));
+            if expected != actual {
+                let what = format!("one row of {} in {what}", stage.name());
+                return Err(Error::ShapeMismatch { what, expected, actual });
+            }
+        }
+        Ok(())
+    }
+
     /// The place of a stage in the execution order.
     ///
     /// # Panics
