@@ -4,12 +4,13 @@ import { type Answer, answers } from "./answers.js";
 import { Core, madeOf } from "./core.js";
 import { inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
-import type { JsonModel, Parameter } from "./glassformer.js";
+import type { JsonModel, Parameter, Responses } from "./glassformer.js";
 import { invalidOption, mismatch, readCallOptions, readNumbers, readOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
 import { readSide } from "./masks.js";
 import type { ModelName, Options } from "./plan.js";
 import { readPrompts, readPromptsOfRows } from "./prompts.js";
+import { perturb } from "./residual.js";
 import { safetensors } from "./safetensors.js";
 import { fromJsonNumber, type Tensor, toJsonNumber } from "./tensor.js";
 
@@ -132,6 +133,10 @@ class OneTower extends LanguageModel {
     const side = readSide(padding);
     const target = readPrompts({ what: "the prompt", most: core.options.maxContext as number }, ids);
     return answers(core, { start: "tokens", target, masks, edits, reuse, side });
+  }
+
+  perturb(bump: unknown, asked: unknown): Responses {
+    return perturb(coreOf(this), bump, [asked]);
   }
 
   respondToRows(rows: unknown, options?: unknown): Answer {

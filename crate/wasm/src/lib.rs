@@ -4,6 +4,7 @@
 mod changes;
 mod convert;
 mod error;
+mod explain;
 mod masks;
 mod math;
 mod model;
@@ -11,6 +12,7 @@ mod numbers;
 mod plan;
 mod random;
 mod report;
+mod residual;
 mod trace;
 
 pub use math::*;

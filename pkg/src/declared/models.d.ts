@@ -3,7 +3,8 @@
 import type { CallOptions, MemoryRows, Rows, RowsOptions, SourceRows } from "./calls.js";
 import type { JsonModel } from "./forms.js";
 import type { EncoderDecoderOptions, FilledInOptions, Options } from "./options.js";
-import type { NumbersInShape, Prompt, Rows2, Rows3, Tensor } from "./tensor.js";
+import type { Bump, Responses } from "./residual.js";
+import type { NumbersInShape, Prompt, Rows2, Rows3, Shaped, Tensor } from "./tensor.js";
 import type { BatchTrace, Trace } from "./traces.js";
 
 /** What a parameter is: its shape in the order of its layout. */
@@ -57,6 +58,12 @@ declare abstract class OneTower extends LanguageModel {
   respondToRows(rows: Rows2, options?: RowsOptions): Trace;
   respondToRows(rows: Rows3, options?: RowsOptions): BatchTrace;
   respondToRows(rows: Rows, options?: RowsOptions): Trace | BatchTrace;
+  /**
+   * What changes when one coordinate of one row is bumped: in the branches that read the row, each alone, and in every
+   * later stage. @throws `unknown_stage`, `invalid_option`, `index_out_of_range`, `not_an_integer`, `not_finite`, and as
+   * `respondTo`.
+   */
+  perturb(bump: Bump, asked: ArrayLike<number> | Rows2 | Shaped): Responses;
 }
 
 /** A decoder that predicts each next token from the ones before it. */
@@ -109,6 +116,12 @@ declare class EncoderDecoderModel extends LanguageModel {
   respondToRows(rows: { source: Rows3; target: Rows3 }, options?: RowsOptions): BatchTrace;
   respondToRows(rows: { memory: Rows3; target: Rows3 }, options?: RowsOptions): BatchTrace;
   respondToRows(rows: SourceRows | MemoryRows, options?: RowsOptions): Trace | BatchTrace;
+  /** As a CausalLanguageModel's, of ids or of rows on both sides. */
+  perturb(
+    bump: Bump,
+    source: ArrayLike<number> | Rows2 | Shaped,
+    target: ArrayLike<number> | Rows2 | Shaped,
+  ): Responses;
 }
 
 // Listed, so that the classes they share are not taken for exports.
