@@ -4,7 +4,8 @@ import { type Answer, answers } from "./answers.js";
 import { Core, madeOf } from "./core.js";
 import { inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
-import type { JsonModel, Parameter, Responses } from "./glassformer.js";
+import { beams, generate, sequenceLogProbability } from "./generate.js";
+import type { Beam, GenerationStep, JsonModel, Parameter, Responses } from "./glassformer.js";
 import { invalidOption, mismatch, readCallOptions, readNumbers, readOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
 import { readSide } from "./masks.js";
@@ -152,6 +153,22 @@ class OneTower extends LanguageModel {
 export class CausalLanguageModel extends OneTower {
   constructor(options: object) {
     super(new Core("CausalLanguageModel", options));
+  }
+
+  generate(ids: unknown, options: unknown): GenerationStep[] {
+    return generate(coreOf(this), ids, options);
+  }
+
+  beams(ids: unknown, options: unknown): Beam[] {
+    return beams(coreOf(this), ids, options);
+  }
+
+  sequenceProbability(ids: unknown, from?: unknown): number {
+    return Math.exp(sequenceLogProbability(coreOf(this), ids, from));
+  }
+
+  sequenceLogProbability(ids: unknown, from?: unknown): number {
+    return sequenceLogProbability(coreOf(this), ids, from);
   }
 
   static fromJSON(json: unknown): CausalLanguageModel {

@@ -5,6 +5,7 @@ mod changes;
 mod convert;
 mod error;
 mod explain;
+mod generate;
 mod masks;
 mod math;
 mod model;
@@ -15,6 +16,7 @@ mod report;
 mod residual;
 mod trace;
 
+pub use generate::math_filter_logits;
 pub use math::*;
 pub use model::Model;
 pub use plan::{describe_stages, fill_in, stage_shapes, trace_from_block};

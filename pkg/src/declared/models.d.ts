@@ -2,6 +2,7 @@
 
 import type { CallOptions, MemoryRows, Rows, RowsOptions, SourceRows } from "./calls.js";
 import type { JsonModel } from "./forms.js";
+import type { Beam, BeamOptions, GenerateOptions, GenerationStep } from "./generate.js";
 import type { EncoderDecoderOptions, FilledInOptions, Options } from "./options.js";
 import type { Bump, Responses } from "./residual.js";
 import type { NumbersInShape, Prompt, Rows2, Rows3, Shaped, Tensor } from "./tensor.js";
@@ -72,6 +73,25 @@ declare class CausalLanguageModel extends OneTower {
   constructor(options: Options);
   /** @throws as the constructor and `setParameter`. */
   static fromJSON(json: JsonModel): CausalLanguageModel;
+  /**
+   * Continues a prompt token by token; each step computes its new row alone. A run ends behind `endId`, after
+   * `maxNewTokens`, or quietly where the context has grown past what the model reads.
+   * @throws `context_exceeded` for a prompt that is too long, `invalid_option`, `token_out_of_range`, `not_an_integer`,
+   * `empty_prompt`, `config_conflict` without a vocabulary, `out_of_memory`, `freed`.
+   */
+  generate(ids: ArrayLike<number>, options: GenerateOptions): GenerationStep[];
+  /**
+   * The best continuations that a beam search of some width finds, best first; a narrow one can miss the best.
+   * @throws as `generate`.
+   */
+  beams(ids: ArrayLike<number>, options: BeamOptions): Beam[];
+  /**
+   * The probability of `ids[from..]` after `ids[..from]`, by the chain rule. Default from 1: of all but the first token.
+   * @throws `index_out_of_range`, and as `generate`.
+   */
+  sequenceProbability(ids: ArrayLike<number>, from?: number): number;
+  /** Its logarithm, for sequences whose probability is too small for a number. */
+  sequenceLogProbability(ids: ArrayLike<number>, from?: number): number;
 }
 
 /**
