@@ -48,7 +48,5 @@ function readChecked(folder, listed) {
 
 /** Families that are about something else than what a model computes. */
 export const DEFERRED = {
-  hooked: "about the instrument, not the models",
-  generation: "about continuing a prompt",
   training: "about training",
 };

@@ -56,7 +56,8 @@ export function verdict(glass, golden, recipe) {
   return { verdict: failed ? "FAIL" : "ok", text: texts.join("  ") };
 }
 
-function summary({ error, share, wrong, cells, worst }) {
+/** What a comparison found, in words. */
+export function summary({ error, share, wrong, cells, worst }) {
   const percent = Number.isFinite(share) ? `${(100 * share).toPrecision(2)}%` : "more than all";
   const most = `${error.toExponential(1)} (${percent} of the tolerance)`;
   if (wrong === 0) return most;

@@ -8,7 +8,8 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Failure, main, ROOT } from "../lib/run.mjs";
 import { DEFERRED, findCases, readCase } from "./cases.mjs";
-import { verdict } from "./check.mjs";
+import { summary, verdict } from "./check.mjs";
+import { INSTRUMENT, verdictOf } from "./instrument/index.mjs";
 import { mapCase } from "./map.mjs";
 
 const ENTRY = join(ROOT, "pkg", "dist", "index.js");
@@ -47,6 +48,7 @@ export function runCase(glass, folder) {
     title = golden.title;
     const deferred = DEFERRED[golden.family];
     if (deferred !== undefined) return { verdict: "DEFERRED", title, text: deferred };
+    if (golden.family in INSTRUMENT) return { title, ...verdictOf(glass, golden, summary) };
     return { title, ...verdict(glass, golden, mapCase(golden)) };
   } catch (error) {
     return { verdict: "FAIL", title, text: error.message };

@@ -18,8 +18,10 @@ const { check, DTYPES } = await load("check");
 const { mapCase } = await load("map");
 const { written } = await load("recipes");
 
-const folders = findCases(GOLDEN);
-const cases = folders.map(readCase);
+const { ask, INSTRUMENT } = await load("instrument/index");
+
+const all = findCases(GOLDEN).map(readCase);
+const cases = all.filter(({ family }) => !(family in INSTRUMENT));
 
 /** How many cases there are of each family, so that none is left out without a word. */
 const COUNTS = { decoder: 10, encoder: 25, gpt2: 9, llama: 11, moe: 9, pointwise: 10, positions: 16 };
@@ -29,6 +31,7 @@ test("every case of the reference data is there", () => {
   for (const { family } of cases) counts[family] = (counts[family] ?? 0) + 1;
   assert.deepEqual(Object.fromEntries(Object.entries(counts).sort()), COUNTS);
   assert.ok(cases.every(({ family }) => !(family in DEFERRED)));
+  assert.equal(all.length - cases.length, 4, "hooked and generation have two each");
 });
 
 test("every recipe is what the mapping makes of its case, and accounts for every tensor", () => {
@@ -53,6 +56,16 @@ test("every recipe is what the mapping makes of its case, and accounts for every
     }
   }
 });
+
+for (const golden of all.filter(({ family }) => family in INSTRUMENT)) {
+  test(`${golden.title} agrees with its reference`, () => {
+    for (const dtype of DTYPES) {
+      const { whole } = ask(glass, golden, dtype);
+      assert.ok(whole.cells > 500);
+      assert.equal(whole.wrong, 0, `${dtype}: ${JSON.stringify(whole.worst)}`);
+    }
+  });
+}
 
 for (const golden of cases) {
   test(`${golden.title} agrees with its reference`, () => {
