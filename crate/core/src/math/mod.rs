@@ -8,6 +8,7 @@ mod norm;
 mod position;
 mod rotary;
 mod router;
+mod singular;
 mod softmax;
 
 pub use activation::Activation;
@@ -18,4 +19,5 @@ pub use norm::{layer_norm, rms_norm, Affine};
 pub use position::{alibi_slopes, sinusoid, sinusoid_concatenated};
 pub use rotary::{rotary_frequencies, rotate, Pairing, RotaryScaling};
 pub use router::{squared_variation, Overflow, Router};
+pub use singular::singular_values;
 pub use softmax::{log_softmax, log_sum_exp, softmax};
