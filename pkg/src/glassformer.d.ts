@@ -8,6 +8,7 @@
 
 export * from "./declared/calls.js";
 export * from "./declared/forms.js";
+export * from "./declared/measures.js";
 export * from "./declared/models.js";
 export * from "./declared/options.js";
 export * from "./declared/random.js";

@@ -4,10 +4,11 @@ import { type Answer, answers } from "./answers.js";
 import { Core, madeOf } from "./core.js";
 import { inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
-import type { JsonModel, Parameter } from "./glassformer.js";
+import type { Count, JsonModel, Parameter } from "./glassformer.js";
 import { invalidOption, mismatch, readCallOptions, readNumbers, readOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
 import { readSide } from "./masks.js";
+import { countOf, gainOf } from "./measures.js";
 import type { ModelName, Options } from "./plan.js";
 import { readPrompts, readPromptsOfRows } from "./prompts.js";
 import { safetensors } from "./safetensors.js";
@@ -47,6 +48,14 @@ export class LanguageModel {
 
   setParameter(name: string, values: unknown): void {
     this.#core.setParameter(name, values);
+  }
+
+  count(): Count {
+    return countOf(this.#core);
+  }
+
+  gain(prompt: unknown, block: unknown): number {
+    return gainOf(this.#core, prompt, block);
   }
 
   toJSON(): JsonModel {

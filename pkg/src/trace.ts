@@ -3,9 +3,18 @@
 import { withLastToken } from "./asking.js";
 import { calling, inWords } from "./errors.js";
 import { jsonOf, rowsOf, safetensorsOf } from "./export.js";
-import type { Diff, JsonTrace, PlainTrace, StageDescription, TidyRow } from "./glassformer.js";
+import type {
+  Diff,
+  JsonTrace,
+  PlainTrace,
+  StageDescription,
+  StageEntropies,
+  StageNorms,
+  TidyRow,
+} from "./glassformer.js";
 import { invalidOption, readCallOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
+import { entropiesOf, normsOf } from "./measures.js";
 import { readPlain, writePlain } from "./plain.js";
 import { Recording } from "./recording.js";
 import type { Tensor } from "./tensor.js";
@@ -119,6 +128,14 @@ export class Trace {
 
   withLastToken(id: number): Trace {
     return new Trace(withLastToken(this.#recording, id));
+  }
+
+  norms(): StageNorms[] {
+    return normsOf(this.#recording);
+  }
+
+  entropies(): StageEntropies[] {
+    return entropiesOf(this.#recording);
   }
 
   toPlain(): PlainTrace {

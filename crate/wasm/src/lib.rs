@@ -6,6 +6,7 @@ mod convert;
 mod error;
 mod masks;
 mod math;
+mod measures;
 mod model;
 mod numbers;
 mod plan;

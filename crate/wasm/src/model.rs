@@ -179,6 +179,12 @@ impl Model {
     }
 }
 
+impl Model {
+    pub(crate) fn either(&self) -> &Either {
+        &self.inner
+    }
+}
+
 /// A start by its name.
 pub(crate) fn start(name: &str) -> Result<Start, JsValue> {
     match name {
@@ -254,7 +260,7 @@ fn dtype_of<F: Float>(_: &Transformer<F>) -> DType {
 }
 
 /// Token ids from numbers. Whether they fit the model is the model's to say; whether they are whole is said here.
-fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, JsValue> {
+pub(crate) fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, JsValue> {
     let read = |(position, &id): (usize, &f64)| {
         if id.fract() != 0.0 || !id.is_finite() {
             let value = id.to_string();

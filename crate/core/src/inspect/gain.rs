@@ -129,3 +129,35 @@ fn alone(config: &Config, block: usize) -> Config {
         ..config.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Activation;
+
+    #[test]
+    fn a_value_is_the_one_of_f64_to_the_bit() {
+        for f in Activation::ALL {
+            for x in [-900.0, -3.3, -0.1, 0.0, 0.2, 5.0, 800.0] {
+                assert_eq!(f.apply(Dual { value: x, slope: 1.0 }).value.to_bits(), f.apply(x).to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn activations_rest_far_out_and_agree_with_differences_within() {
+        for f in Activation::ALL {
+            for x in [-2.5, -0.3, 0.4, 1.9] {
+                let h = 1e-5;
+                let difference = (f.apply(x + h) - f.apply(x - h)) / (2.0 * h);
+                let got = f.apply(Dual { value: x, slope: 1.0 }).slope;
+                assert!((got - difference).abs() < 1e-8, "{f:?} at {x}: {got} and not {difference}");
+            }
+            for x in [-1e30, -900.0, 900.0, 1e30] {
+                let got = f.apply(Dual { value: x, slope: 1.0 }).slope;
+                let rest = if f == Activation::Identity { 1.0 } else { libm::round(got) };
+                assert_eq!(got, rest, "{f:?} at {x}");
+            }
+        }
+    }
+}

@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn lengths_neither_overflow_nor_vanish() {
         assert_eq!(length(&[3.0, 4.0]), 5.0);
-        assert_eq!(length(&[3e200, -4e200]), 5e200);
+        assert!((length(&[3e200, -4e200]) / 5e200 - 1.0).abs() < 1e-15);
         assert!((length(&[3e-200, 4e-200]) / 5e-200 - 1.0).abs() < 1e-15);
         assert_eq!(length(&[0.0, -0.0]), 0.0);
         assert_eq!(length(&[3.0f32, 4.0]), 5.0);
