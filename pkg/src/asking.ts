@@ -1,7 +1,8 @@
 /** Questions to a trace that need the parameters it was computed with. */
 
-import { GlassformerError, inWords } from "./errors.js";
-import { invalidOption } from "./input.js";
+import { calling, GlassformerError, inWords } from "./errors.js";
+import type { Explanation } from "./glassformer.js";
+import { invalidOption, lengthOf, mismatch, readingFrom } from "./input.js";
 import { passOf } from "./pass.js";
 import type { Recording } from "./recording.js";
 import type { Weights } from "./weights.js";
@@ -28,4 +29,31 @@ export function withLastToken(recording: Recording, id: unknown): Recording {
   const target = Float64Array.of(...prompt.tokens.slice(0, -1), id + 0);
   const source = plan.hasSource ? Float64Array.from(prompt.source) : undefined;
   return passOf(weights, { plan, target, source, changes: prompt.changes, reuse: recording });
+}
+
+/** The exact arithmetic of one cell. */
+export function explain(recording: Recording, stage: unknown, index: unknown): Explanation {
+  const { plan, layout } = recording;
+  const slot = plan.slot(stage);
+  const { name, axes } = plan.stages[slot];
+  const weights = weightsOf(recording, "explain");
+  const { shape } = layout[slot];
+  const count = lengthOf("the index", "whole numbers", index);
+  if (count !== shape.length)
+    throw mismatch(`the index of ${name} (${axes.join(", ")})`, [shape.length], [count]);
+  const cell = shape.map((size, axis) => {
+    const i = readingFrom("the index", () => (index as ArrayLike<unknown>)[axis]);
+    if (typeof i !== "number" || !Number.isInteger(i)) {
+      const value = inWords(i);
+      const message = `the ${axes[axis]} of the index must be a whole number, got ${value}`;
+      throw new GlassformerError("not_an_integer", message, { what: axes[axis], position: axis, value });
+    }
+    // As in a tensor, -1 is the last.
+    const own = i < 0 ? size + i : i;
+    if (own >= 0 && own < size) return own;
+    const message = `${axes[axis]} ${i} of ${name} is out of range; there are ${size}`;
+    throw new GlassformerError("index_out_of_range", message, { what: axes[axis], index: i, size });
+  });
+  const place = Uint32Array.from(cell);
+  return weights.lend((model) => recording.lend((trace) => calling(() => model.explain(trace, name, place))));
 }

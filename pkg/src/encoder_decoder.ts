@@ -3,10 +3,12 @@
 import { type Answer, answers } from "./answers.js";
 import { Core } from "./core.js";
 import { GlassformerError, inWords } from "./errors.js";
+import type { Responses } from "./glassformer.js";
 import { invalidOption, readCallOptions, readOptions } from "./input.js";
 import { readSide } from "./masks.js";
 import { coreOf, LanguageModel, RESPOND, revived } from "./model.js";
 import { type Prompts, readPrompts, readPromptsOfRows } from "./prompts.js";
+import { perturb } from "./residual.js";
 
 export class EncoderDecoderModel extends LanguageModel {
   constructor(options: object) {
@@ -36,6 +38,10 @@ export class EncoderDecoderModel extends LanguageModel {
     } catch (refusal) {
       throw named(refusal, sources, core.options.nSourceVocab as number);
     }
+  }
+
+  perturb(bump: unknown, source: unknown, target: unknown): Responses {
+    return perturb(coreOf(this), bump, [source, target]);
   }
 
   respondToRows(rows: unknown, options?: unknown): Answer {

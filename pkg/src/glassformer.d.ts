@@ -7,11 +7,14 @@
  */
 
 export * from "./declared/calls.js";
+export * from "./declared/explanation.js";
 export * from "./declared/forms.js";
+export * from "./declared/generate.js";
 export * from "./declared/measures.js";
 export * from "./declared/models.js";
 export * from "./declared/options.js";
 export * from "./declared/random.js";
+export * from "./declared/residual.js";
 export * from "./declared/running.js";
 export * from "./declared/stages.js";
 export * from "./declared/tensor.js";

@@ -4,13 +4,15 @@ import { type Answer, answers } from "./answers.js";
 import { Core, madeOf } from "./core.js";
 import { inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
-import type { Count, JsonModel, Parameter } from "./glassformer.js";
+import { beams, generate, sequenceLogProbability } from "./generate.js";
+import type { Beam, Count, GenerationStep, JsonModel, Parameter, Responses } from "./glassformer.js";
 import { invalidOption, mismatch, readCallOptions, readNumbers, readOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
 import { readSide } from "./masks.js";
 import { countOf, gainOf } from "./measures.js";
 import type { ModelName, Options } from "./plan.js";
 import { readPrompts, readPromptsOfRows } from "./prompts.js";
+import { perturb } from "./residual.js";
 import { safetensors } from "./safetensors.js";
 import { fromJsonNumber, type Tensor, toJsonNumber } from "./tensor.js";
 
@@ -143,6 +145,10 @@ class OneTower extends LanguageModel {
     return answers(core, { start: "tokens", target, masks, edits, reuse, side });
   }
 
+  perturb(bump: unknown, asked: unknown): Responses {
+    return perturb(coreOf(this), bump, [asked]);
+  }
+
   respondToRows(rows: unknown, options?: unknown): Answer {
     const core = coreOf(this);
     core.check();
@@ -156,6 +162,22 @@ class OneTower extends LanguageModel {
 export class CausalLanguageModel extends OneTower {
   constructor(options: object) {
     super(new Core("CausalLanguageModel", options));
+  }
+
+  generate(ids: unknown, options: unknown): GenerationStep[] {
+    return generate(coreOf(this), ids, options);
+  }
+
+  beams(ids: unknown, options: unknown): Beam[] {
+    return beams(coreOf(this), ids, options);
+  }
+
+  sequenceProbability(ids: unknown, from?: unknown): number {
+    return Math.exp(sequenceLogProbability(coreOf(this), ids, from));
+  }
+
+  sequenceLogProbability(ids: unknown, from?: unknown): number {
+    return sequenceLogProbability(coreOf(this), ids, from);
   }
 
   static fromJSON(json: unknown): CausalLanguageModel {

@@ -1,12 +1,16 @@
 /** Everything a forward pass computed. */
 
-import { withLastToken } from "./asking.js";
+import { explain, withLastToken } from "./asking.js";
 import { calling, inWords } from "./errors.js";
 import { jsonOf, rowsOf, safetensorsOf } from "./export.js";
 import type {
   Diff,
+  Explanation,
   JsonTrace,
+  LensLayer,
+  LogitContributions,
   PlainTrace,
+  ResidualPart,
   StageDescription,
   StageEntropies,
   StageNorms,
@@ -17,6 +21,7 @@ import { dispose } from "./lifetime.js";
 import { entropiesOf, normsOf } from "./measures.js";
 import { readPlain, writePlain } from "./plain.js";
 import { Recording } from "./recording.js";
+import { headResults, logitContributions, logitLens, residualParts } from "./residual.js";
 import type { Tensor } from "./tensor.js";
 import { averageOf, describe, viewOf } from "./views.js";
 
@@ -124,6 +129,26 @@ export class Trace {
     const recording = recordingOf(other);
     if (recording !== undefined) return this.#recording.diff(recording);
     throw invalidOption("other", inWords(other), "diff compares with a trace");
+  }
+
+  explain(stage: string, index: ArrayLike<number>): Explanation {
+    return explain(this.#recording, stage, index);
+  }
+
+  residualParts(options?: object): ResidualPart[] {
+    return residualParts(this.#recording, options);
+  }
+
+  headResults(stage?: string): Tensor {
+    return headResults(this.#recording, stage);
+  }
+
+  logitLens(options?: object): LensLayer[] {
+    return logitLens(this.#recording, options);
+  }
+
+  logitContributions(position: number, id: number, against?: number): LogitContributions {
+    return logitContributions(this.#recording, position, id, against);
   }
 
   withLastToken(id: number): Trace {

@@ -29,7 +29,7 @@ const FLOORS: [&[&str]; 8] = [
     &["trace"],
     &["layer"],
     &["model"],
-    &["inspect"],
+    &["inspect", "generate"],
 ];
 
 fn floor(module: &str) -> usize {

@@ -6,7 +6,8 @@
 //! - [`config`]: what can be chosen; [`model`]: the model; [`trace`]: what a pass computed.
 //! - [`stage`]: the stages, each declared once: name, axes, formula, what it is computed from.
 //! - `layer`: attention, feed-forward, block, head; [`math`]: their equations alone.
-//! - [`inspect`]: descriptions of stages, differences of two traces.
+//! - [`inspect`]: what a stage is, what a cell was computed from, how two traces differ, what the stream is made of.
+//! - [`generate`]: continuing a prompt.
 //! - [`num`]: floats, the matrix product, random streams; [`params`] and `init`: parameters and their draws.
 //!
 //! # What this crate does not do
@@ -20,6 +21,7 @@ extern crate alloc;
 
 pub mod config;
 pub mod error;
+pub mod generate;
 mod init;
 pub mod inspect;
 mod layer;

@@ -4,6 +4,8 @@
 mod changes;
 mod convert;
 mod error;
+mod explain;
+mod generate;
 mod masks;
 mod math;
 mod measures;
@@ -12,8 +14,10 @@ mod numbers;
 mod plan;
 mod random;
 mod report;
+mod residual;
 mod trace;
 
+pub use generate::math_filter_logits;
 pub use math::*;
 pub use model::Model;
 pub use plan::{describe_stages, fill_in, stage_shapes, trace_from_block};

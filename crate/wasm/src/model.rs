@@ -114,7 +114,7 @@ impl Model {
         Ok(match (&self.inner, earlier.either()) {
             (Either::F64(m), trace::Either::F64(e)) => reuse(m, source, target, changes, e)?.into(),
             (Either::F32(m), trace::Either::F32(e)) => reuse(m, source, target, changes, e)?.into(),
-            _ => return Err(thrown(trace::of_other_type(dtype(&self.inner), earlier.dtype()))),
+            _ => return Err(thrown(trace::of_other_type(self.dtype(), earlier.dtype()))),
         })
     }
 
@@ -183,6 +183,10 @@ impl Model {
     pub(crate) fn either(&self) -> &Either {
         &self.inner
     }
+
+    pub(crate) fn dtype(&self) -> DType {
+        with!(&self.inner, m => dtype_of(m))
+    }
 }
 
 /// A start by its name.
@@ -200,6 +204,41 @@ pub(crate) fn start(name: &str) -> Result<Start, JsValue> {
     }
 }
 
+/// What a pass starts from, read.
+pub(crate) enum Read<F> {
+    Tokens { target: Vec<u32>, source: Vec<u32> },
+    Rows { target: Vec<F>, source: Vec<F> },
+    Memory { target: Vec<F>, memory: Vec<F> },
+}
+
+impl<F: Float> Read<F> {
+    pub(crate) fn new(
+        model: &Transformer<F>,
+        start: Start,
+        source: Option<&Float64Array>,
+        target: &Float64Array,
+    ) -> Result<Self, JsValue> {
+        if start == Start::Tokens {
+            let (source, target) = read_prompt(model.config(), source, target)?;
+            return Ok(Read::Tokens { target, source });
+        }
+        let source = source.map(numbers::read_as::<F>).transpose()?.unwrap_or_default();
+        let target = numbers::read_as::<F>(target)?;
+        Ok(match start {
+            Start::Memory => Read::Memory { target, memory: source },
+            _ => Read::Rows { target, source },
+        })
+    }
+
+    pub(crate) fn given(&self) -> Given<'_, F> {
+        match self {
+            Read::Tokens { target, source } => Given::Tokens { target, source },
+            Read::Rows { target, source } => Given::Rows { target, source },
+            Read::Memory { target, memory } => Given::Memory { target, memory },
+        }
+    }
+}
+
 fn respond<F: Float>(
     model: &Transformer<F>,
     start: Start,
@@ -208,20 +247,7 @@ fn respond<F: Float>(
     changes: &JsValue,
 ) -> Result<CoreTrace<F>, JsValue> {
     let changes = changes::read(changes)?;
-    if start == Start::Tokens {
-        let (source, target) = read_prompt(model.config(), source, target)?;
-        return model
-            .respond_changed(Given::Tokens { target: &target, source: &source }, changes)
-            .map_err(thrown);
-    }
-    let source = source.map(numbers::read_as::<F>).transpose()?.unwrap_or_default();
-    let target = numbers::read_as::<F>(target)?;
-    let (target, source) = (target.as_slice(), source.as_slice());
-    let given = match start {
-        Start::Memory => Given::Memory { target, memory: source },
-        _ => Given::Rows { target, source },
-    };
-    model.respond_changed(given, changes).map_err(thrown)
+    model.respond_changed(Read::new(model, start, source, target)?.given(), changes).map_err(thrown)
 }
 
 fn reuse<F: Float>(
@@ -238,10 +264,6 @@ fn reuse<F: Float>(
 
 fn of_block<F: Float>(config: &Config, block: &[F]) -> Result<Transformer<F>, JsValue> {
     Transformer::of_block(config, block).map_err(thrown)
-}
-
-fn dtype(model: &Either) -> DType {
-    with!(model, m => dtype_of(m))
 }
 
 /// The ids of a source and a target.

@@ -126,6 +126,21 @@ impl Trace {
         &self.0
     }
 
+    /// An upper bound of how many terms a cell of a stage is made of.
+    pub(crate) fn widest(&self, stage: &str) -> f64 {
+        fn of<F: Float>(trace: &CoreTrace<F>, stage: &str) -> f64 {
+            let config = trace.plan().config();
+            let lengths = trace.lengths();
+            let width = config.n_model.max(config.n_hidden).max(config.n_heads * config.head_width());
+            let own = match stage.ends_with("probabilities") {
+                true => config.n_vocab,
+                false => width.max(lengths.target).max(lengths.source),
+            };
+            own as f64
+        }
+        with!(&self.0, trace => of(trace, stage))
+    }
+
     pub(crate) fn dtype(&self) -> DType {
         match &self.0 {
             Either::F64(_) => DType::Float64,

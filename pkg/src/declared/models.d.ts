@@ -2,9 +2,11 @@
 
 import type { CallOptions, MemoryRows, Rows, RowsOptions, SourceRows } from "./calls.js";
 import type { JsonModel } from "./forms.js";
+import type { Beam, BeamOptions, GenerateOptions, GenerationStep } from "./generate.js";
 import type { Count } from "./measures.js";
 import type { EncoderDecoderOptions, FilledInOptions, Options } from "./options.js";
-import type { NumbersInShape, Prompt, Rows2, Rows3, Tensor } from "./tensor.js";
+import type { Bump, Responses } from "./residual.js";
+import type { NumbersInShape, Prompt, Rows2, Rows3, Shaped, Tensor } from "./tensor.js";
 import type { BatchTrace, Trace } from "./traces.js";
 
 /** What a parameter is: its shape in the order of its layout. */
@@ -68,6 +70,12 @@ declare abstract class OneTower extends LanguageModel {
   respondToRows(rows: Rows2, options?: RowsOptions): Trace;
   respondToRows(rows: Rows3, options?: RowsOptions): BatchTrace;
   respondToRows(rows: Rows, options?: RowsOptions): Trace | BatchTrace;
+  /**
+   * What changes when one coordinate of one row is bumped: in the branches that read the row, each alone, and in every
+   * later stage. @throws `unknown_stage`, `invalid_option`, `index_out_of_range`, `not_an_integer`, `not_finite`, and as
+   * `respondTo`.
+   */
+  perturb(bump: Bump, asked: ArrayLike<number> | Rows2 | Shaped): Responses;
 }
 
 /** A decoder that predicts each next token from the ones before it. */
@@ -76,6 +84,25 @@ declare class CausalLanguageModel extends OneTower {
   constructor(options: Options);
   /** @throws as the constructor and `setParameter`. */
   static fromJSON(json: JsonModel): CausalLanguageModel;
+  /**
+   * Continues a prompt token by token; each step computes its new row alone. A run ends behind `endId`, after
+   * `maxNewTokens`, or quietly where the context has grown past what the model reads.
+   * @throws `context_exceeded` for a prompt that is too long, `invalid_option`, `token_out_of_range`, `not_an_integer`,
+   * `empty_prompt`, `config_conflict` without a vocabulary, `out_of_memory`, `freed`.
+   */
+  generate(ids: ArrayLike<number>, options: GenerateOptions): GenerationStep[];
+  /**
+   * The best continuations that a beam search of some width finds, best first; a narrow one can miss the best.
+   * @throws as `generate`.
+   */
+  beams(ids: ArrayLike<number>, options: BeamOptions): Beam[];
+  /**
+   * The probability of `ids[from..]` after `ids[..from]`, by the chain rule. Default from 1: of all but the first token.
+   * @throws `index_out_of_range`, and as `generate`.
+   */
+  sequenceProbability(ids: ArrayLike<number>, from?: number): number;
+  /** Its logarithm, for sequences whose probability is too small for a number. */
+  sequenceLogProbability(ids: ArrayLike<number>, from?: number): number;
 }
 
 /**
@@ -120,6 +147,12 @@ declare class EncoderDecoderModel extends LanguageModel {
   respondToRows(rows: { source: Rows3; target: Rows3 }, options?: RowsOptions): BatchTrace;
   respondToRows(rows: { memory: Rows3; target: Rows3 }, options?: RowsOptions): BatchTrace;
   respondToRows(rows: SourceRows | MemoryRows, options?: RowsOptions): Trace | BatchTrace;
+  /** As a CausalLanguageModel's, of ids or of rows on both sides. */
+  perturb(
+    bump: Bump,
+    source: ArrayLike<number> | Rows2 | Shaped,
+    target: ArrayLike<number> | Rows2 | Shaped,
+  ): Responses;
 }
 
 // Listed, so that the classes they share are not taken for exports.

@@ -1,8 +1,10 @@
 /** Traces of one prompt and of a batch. */
 
+import type { Explanation } from "./explanation.js";
 import type { JsonBatch, JsonTrace, PlainBatch, PlainTrace } from "./forms.js";
 import type { StageEntropies, StageNorms } from "./measures.js";
 import type { LanguageModel } from "./models.js";
+import type { LensLayer, LogitContributions, ResidualPart } from "./residual.js";
 import type { BatchTidyRow, Diff, StageDescription, TidyRow } from "./stages.js";
 import type { Tensor } from "./tensor.js";
 
@@ -54,6 +56,35 @@ export class Trace {
    * @throws `shape_mismatch`, `config_conflict` for traces of models of another shape or `dtype`.
    */
   diff(other: Trace): Diff;
+  /**
+   * The exact arithmetic of one cell of a stage: what it was computed from, in the order of the pass. Negative indices
+   * count from the end. @throws `unknown_stage`, `shape_mismatch`, `index_out_of_range`, `not_an_integer`,
+   * `invalid_option` for a trace without its model, `out_of_memory`, `freed`.
+   */
+  explain(stage: string, index: ArrayLike<number>): Explanation;
+  /**
+   * What each stage, and each head of attention, has written into the residual stream that leaves the last block: the parts
+   * sum to it within rounding. With `heads: false` each attention branch is one part.
+   * @throws `config_conflict` where branches are not simply added (post-norm, `residual: false`), `invalid_option`.
+   */
+  residualParts(options?: { heads?: boolean }): ResidualPart[];
+  /**
+   * What each head of an attention branch writes into the stream, H,T,D; without its bias, the branch's output is their
+   * sum. Default the last block's `attention.output`. @throws `unknown_stage`, `invalid_option`.
+   */
+  headResults(stage?: string): Tensor;
+  /**
+   * The logits and probabilities that the head would make of the stream as it enters the first block and as it leaves
+   * each, with the last norm recomputed for each; with `frozen: true` divided by the last stream's scale, as
+   * TransformerLens does. @throws `config_conflict` without a vocabulary, `invalid_option`.
+   */
+  logitLens(options?: { frozen?: boolean }): LensLayer[];
+  /**
+   * What each part of the stream adds to a token's logit at a position (negative: from the end), or with `against` to how
+   * far it is above another's. The last norm's scale is taken as it is there, frozen, so that the parts add up.
+   * @throws `config_conflict`, `index_out_of_range`, `token_out_of_range`, `not_an_integer`, `invalid_option`.
+   */
+  logitContributions(position: number, id: number, against?: number): LogitContributions;
   /**
    * The trace of the same prompt with another last token, with the same parameters, masks and edits: to the bit what a full
    * pass gives, but only the last row is computed where earlier rows do not know of it.

@@ -133,6 +133,22 @@ export interface Routing {
   readonly kept: Tensor;
 }
 
+export interface FilterOptions {
+  /** Default 1. */
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+}
+
+export interface FilteredLogits {
+  /** Before topK and topP, V. */
+  readonly distribution: Tensor;
+  /** After them, V. */
+  readonly filtered: Tensor;
+  /** The probability that they removed. */
+  readonly removedMass: number;
+}
+
 /**
  * The equations alone, computed by the core that runs the models. Nothing is changed in place; every result is a tensor, one
  * number alone a tensor of shape [], read by `item()`. Infinities and NaN are taken where an equation has a value for them.
@@ -210,6 +226,11 @@ export interface MathFunctions {
    * @throws `not_an_integer`, `capacity_exceeded` (position, expert, capacity; with overflow "error").
    */
   route(routerLogits: MathInput, options: RouteOptions): Routing;
+  /**
+   * From one row of logits, V, to what a token is drawn from: softmax(logits / temperature), then the `topK` most probable,
+   * then the fewest that together have the probability `topP`; of equal ones the lower index is kept first.
+   */
+  filterLogits(logits: MathInput, options?: FilterOptions): FilteredLogits;
   /**
    * Multi-head attention (Vaswani et al. 2017, arXiv:1706.03762): `query` T,·, `key` S,· and `value` S,· of any widths, each
    * through its matrix where there are parameters, or all with a leading batch axis. A query that may see nothing has

@@ -2,6 +2,7 @@
 
 export { attention } from "./attention.js";
 export { route } from "./experts.js";
+export { filterLogits } from "./filter.js";
 export { alibiBias, alibiSlopes, rotaryFrequencies, rotate, sinusoid } from "./position.js";
 export {
   crossEntropy,

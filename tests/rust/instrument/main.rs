@@ -1,6 +1,8 @@
 //! A trace answers questions, for every member of the family: over random configurations.
 
 mod edits;
+mod explain;
+mod residual;
 
 use glassformer::config::{Config, Encoder};
 use glassformer::model::{Given, Transformer};

@@ -9,20 +9,20 @@ use crate::error::Error;
 use crate::math::{mix, rotate, scores, weights, Sight};
 use crate::num::Float;
 use crate::params::Role;
-use crate::stage::{Input, Kind, Side};
+use crate::stage::{Input, Kind, Lengths, Side};
 use crate::trace::{Earlier, Pass};
 
 /// The stages and parameters of one of the two.
 pub(crate) struct Branch {
-    normalized: Kind,
-    norm: ([Role; 2], Input),
-    query: (Kind, [Role; 2], Input),
-    key: (Kind, [Role; 2], Input),
-    value: (Kind, [Role; 2], Input),
-    scores: (Kind, [Input; 2]),
-    weights: Kind,
-    mixed: Kind,
-    output: (Kind, [Role; 2]),
+    pub(crate) normalized: Kind,
+    pub(crate) norm: ([Role; 2], Input),
+    pub(crate) query: (Kind, [Role; 2], Input),
+    pub(crate) key: (Kind, [Role; 2], Input),
+    pub(crate) value: (Kind, [Role; 2], Input),
+    pub(crate) scores: (Kind, [Input; 2]),
+    pub(crate) weights: Kind,
+    pub(crate) mixed: Kind,
+    pub(crate) output: (Kind, [Role; 2]),
     is_cross: bool,
 }
 
@@ -94,8 +94,7 @@ pub(crate) fn attention<F: Float>(
     }
 
     let by_head = Heads { count: heads, per_group: heads / config.n_key_value_heads(), width };
-    let layer = if config.scale_by_layer { context.block as f64 + 1.0 } else { 1.0 };
-    let scale = F::from_f64(config.score_scale() / layer);
+    let scale = Branch::scale(context);
     let (kind, inputs) = &branch.scores;
     let stage = context.stage(*kind);
     pass.try_step(stage, |earlier, out| {
@@ -127,36 +126,52 @@ pub(crate) fn attention<F: Float>(
     Ok(())
 }
 
-/// What the queries of a branch see.
+/// What the queries of a branch see as a stage is computed, which may read what a caller edited.
 fn sight<'a, F: Float>(context: &Context<'a, F>, branch: &Branch, earlier: &Earlier<'_, F>) -> Sight<'a, F> {
-    let (config, masks, lengths) = (context.config, context.masks, earlier.lengths());
-    let scores = branch.scores.0;
-    // A caller may have opened what the model hides: then every key is looked at, of which hidden ones weigh 0.
-    if [scores, branch.weights].into_iter().any(|kind| earlier.comes_after(kind) && earlier.is_edited(kind)) {
-        let (queries, keys) = match (branch.is_cross, context.stage(scores).side()) {
-            (true, _) => (lengths.target, lengths.source),
-            (false, Side::Target) => (lengths.target, lengths.target),
-            (false, Side::Source) => (lengths.source, lengths.source),
+    let opens = |kind| earlier.comes_after(kind) && earlier.is_edited(kind);
+    branch.sight(context, earlier.lengths(), opens(branch.scores.0) || opens(branch.weights))
+}
+
+impl Branch {
+    /// What the queries see. A caller who edits scores or weights may open what the model hides: then every key is looked
+    /// at, of which hidden ones weigh 0.
+    pub(crate) fn sight<'a, F: Float>(
+        &self,
+        context: &Context<'a, F>,
+        lengths: Lengths,
+        is_opened: bool,
+    ) -> Sight<'a, F> {
+        let (config, masks) = (context.config, context.masks);
+        let is_source = context.stage(self.scores.0).side() == Side::Source;
+        let length = if is_source { lengths.source } else { lengths.target };
+        let all = Sight::all(length, if self.is_cross { lengths.source } else { length });
+        if is_opened {
+            return all;
+        }
+        if self.is_cross {
+            let padding = masks.memory_padding.as_deref();
+            return Sight { added: masks.memory.as_deref(), padding, ..all };
+        }
+        let slopes = context.positions.slopes.as_deref();
+        let causal = config.is_causal(context.tower);
+        let (added, padding) = match is_source {
+            true => (None, masks.source_padding.as_deref()),
+            false => (masks.attention.as_deref(), masks.padding.as_deref()),
         };
-        return Sight::all(queries, keys);
+        Sight { causal, window: config.window, added, padding, slopes, ..all }
     }
-    if branch.is_cross {
-        let padding = masks.memory_padding.as_deref();
-        return Sight {
-            added: masks.memory.as_deref(),
-            padding,
-            ..Sight::all(lengths.target, lengths.source)
-        };
+
+    /// Whether it looks at the memory.
+    pub(crate) fn is_cross(&self) -> bool {
+        self.is_cross
     }
-    let slopes = context.positions.slopes.as_deref();
-    let causal = config.is_causal(context.tower);
-    let is_source = context.stage(Kind::Scores).side() == Side::Source;
-    let (length, added, padding) = if is_source {
-        (lengths.source, None, masks.source_padding.as_deref())
-    } else {
-        (lengths.target, masks.attention.as_deref(), masks.padding.as_deref())
-    };
-    Sight { causal, window: config.window, added, padding, slopes, ..Sight::all(length, length) }
+
+    /// What scores are multiplied by.
+    pub(crate) fn scale<F: Float>(context: &Context<'_, F>) -> F {
+        let config = context.config;
+        let layer = if config.scale_by_layer { context.block as f64 + 1.0 } else { 1.0 };
+        F::from_f64(config.score_scale() / layer)
+    }
 }
 
 /// Turns each head of each row by its position.

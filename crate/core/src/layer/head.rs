@@ -21,24 +21,9 @@ pub(crate) fn final_norm<F: Float>(pass: &mut Pass<'_, F>, context: &Context<'_,
 /// A tied head reads the embedding table by its rows, its terms in the order of an untied head's: equal numbers give
 /// equal bits.
 pub(crate) fn head<F: Float>(pass: &mut Pass<'_, F>, context: &Context<'_, F>) {
-    let (width, vocabulary) = (context.config.n_model, context.config.n_vocab);
-    let weights = context.weights();
+    let vocabulary = context.config.n_vocab;
     pass.step_if_planned(context.stage(Kind::Logits), |earlier, out| {
-        let (rows, bias) = (earlier.rows(&Input::HeadInput), weights.vector(Role::HeadBias));
-        match weights.vector(Role::Head) {
-            Some(head) => linear(rows, head, bias, (width, vocabulary), out),
-            None => {
-                let table = weights.matrix(Role::Embedding);
-                for (row, logits) in rows.chunks_exact(width).zip(out.chunks_exact_mut(vocabulary)) {
-                    for (v, (logit, token)) in logits.iter_mut().zip(table.chunks_exact(width)).enumerate() {
-                        *logit = dot(row, token);
-                        if let Some(bias) = bias {
-                            *logit += bias[v];
-                        }
-                    }
-                }
-            }
-        }
+        logits(context, earlier.rows(&Input::HeadInput), out);
     });
     pass.step_if_planned(context.stage(Kind::Probabilities), |earlier, out| {
         let rows = earlier.rows(&Input::Stage(Kind::Logits)).chunks_exact(vocabulary);
@@ -46,4 +31,24 @@ pub(crate) fn head<F: Float>(pass: &mut Pass<'_, F>, context: &Context<'_, F>) {
             softmax(scores, row);
         }
     });
+}
+
+/// The scores of rows of width D.
+pub(crate) fn logits<F: Float>(context: &Context<'_, F>, rows: &[F], out: &mut [F]) {
+    let (width, vocabulary, weights) = (context.config.n_model, context.config.n_vocab, context.weights());
+    let bias = weights.vector(Role::HeadBias);
+    match weights.vector(Role::Head) {
+        Some(head) => linear(rows, head, bias, (width, vocabulary), out),
+        None => {
+            let table = weights.matrix(Role::Embedding);
+            for (row, logits) in rows.chunks_exact(width).zip(out.chunks_exact_mut(vocabulary)) {
+                for (v, (logit, token)) in logits.iter_mut().zip(table.chunks_exact(width)).enumerate() {
+                    *logit = dot(row, token);
+                    if let Some(bias) = bias {
+                        *logit += bias[v];
+                    }
+                }
+            }
+        }
+    }
 }

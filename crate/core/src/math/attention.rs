@@ -54,7 +54,7 @@ impl<F: Float> Sight<'_, F> {
         self.padding.is_some_and(|padding| padding[s]) || self.added(h, t, s) == Some(F::NEG_INFINITY)
     }
 
-    fn added(&self, h: usize, t: usize, s: usize) -> Option<F> {
+    pub(crate) fn added(&self, h: usize, t: usize, s: usize) -> Option<F> {
         self.added.map(|added| {
             let head = if added.len() == self.queries * self.keys { 0 } else { h };
             added[(head * self.queries + t) * self.keys + s]

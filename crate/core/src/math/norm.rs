@@ -21,7 +21,16 @@ impl<F: Float> Affine<'_, F> {
         assert!([self.gain, self.bias].into_iter().flatten().all(|values| values.len() == width));
     }
 
-    fn apply(&self, row: &mut [F]) {
+    /// Gains and bias of a row that was normalized.
+    pub(crate) fn apply(&self, row: &mut [F]) {
+        self.gained(row);
+        if let Some(bias) = self.bias {
+            zip(row, bias, |x, bias| x + bias);
+        }
+    }
+
+    /// Gains alone.
+    pub(crate) fn gained(&self, row: &mut [F]) {
         let offset = self.offset;
         match self.gain {
             // Not `0 + gain`, which would lose the sign of a -0.
@@ -30,8 +39,50 @@ impl<F: Float> Affine<'_, F> {
             None if offset != F::ZERO => row.iter_mut().for_each(|x| *x = *x * offset),
             None => {}
         }
-        if let Some(bias) = self.bias {
-            zip(row, bias, |x, bias| x + bias);
+    }
+}
+
+/// A norm whose scale is that of one row, to be applied to parts of that row: it is then linear, so that what it makes of
+/// the parts sums to what it makes of the row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frozen<F> {
+    is_centred: bool,
+    root: F,
+}
+
+impl<F: Float> Frozen<F> {
+    /// LayerNorm, with the root of this row's variance.
+    pub fn layer(row: &[F], epsilon: F) -> Self {
+        let d = F::from_f64(row.len() as f64);
+        let mean = sum(row.iter().copied()) / d;
+        let variance = sum(row.iter().map(|&x| (x - mean) * (x - mean))) / d;
+        Frozen { is_centred: true, root: finite_root(variance + epsilon) }
+    }
+
+    /// RMSNorm, with the root of this row's mean square.
+    pub fn rms(row: &[F], epsilon: F) -> Self {
+        let d = F::from_f64(row.len() as f64);
+        Frozen { is_centred: false, root: finite_root(sum(row.iter().map(|&x| x * x)) / d + epsilon) }
+    }
+
+    /// `out = (x − mean x) / root` of LayerNorm, `x / root` of RMSNorm.
+    ///
+    /// # Panics
+    /// When the lengths differ.
+    ///
+    /// ```
+    /// # use glassformer::math::Frozen;
+    /// let norm = Frozen::layer(&[2.0f64, 4.0], 0.0); // root 1
+    /// let mut out = [0.0; 2];
+    /// norm.apply(&[1.0, 0.0], &mut out);
+    /// assert_eq!(out, [0.5, -0.5]);
+    /// ```
+    pub fn apply(&self, x: &[F], out: &mut [F]) {
+        assert_eq!(x.len(), out.len());
+        let d = F::from_f64(x.len() as f64);
+        let mean = if self.is_centred { sum(x.iter().copied()) / d } else { F::ZERO };
+        for (o, &x) in out.iter_mut().zip(x) {
+            *o = (x - mean) / self.root;
         }
     }
 }

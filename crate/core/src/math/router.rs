@@ -154,7 +154,7 @@ impl Router {
 }
 
 /// The experts, the most probable first; of equal ones the lower index, as a stable sort leaves them.
-fn ranked<F: Float>(probabilities: &[F]) -> Vec<usize> {
+pub(crate) fn ranked<F: Float>(probabilities: &[F]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].partial_cmp(&probabilities[a]).unwrap_or(Ordering::Equal));
     order

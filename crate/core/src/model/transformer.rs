@@ -79,6 +79,12 @@ impl<F: Float> Transformer<F> {
         &mut self.parameters
     }
 
+    /// What a layer has at hand, at a place of a pass with these masks.
+    pub(crate) fn context<'a>(&'a self, masks: &'a Masks<F>, tower: Tower, block: usize) -> Context<'a, F> {
+        let (config, parameters, positions) = (&self.config, &self.parameters, &self.positions);
+        Context { config, parameters, positions, masks, tower, block }
+    }
+
     /// The stages of a pass, in execution order.
     ///
     /// # Errors
@@ -192,8 +198,7 @@ impl<F: Float> Transformer<F> {
         tower: Tower,
         done: usize,
     ) -> Result<(), Error> {
-        let (parameters, positions) = (&self.parameters, &self.positions);
-        let at = |block| Context { config: &self.config, parameters, positions, masks, tower, block };
+        let at = |block| self.context(masks, tower, block);
         let is_source = tower == Tower::Encoder;
         match given {
             // A source is computed with the first rows of the target.

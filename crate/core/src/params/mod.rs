@@ -55,6 +55,14 @@ impl<'a, F: Float> Weights<'a, F> {
     }
 }
 
+impl<'a, F: Float> Weights<'a, F> {
+    /// A parameter's description and its stored values, where the model has it.
+    pub(crate) fn named(&self, role: Role, expert: usize) -> Option<(&'a Parameter, &'a [F])> {
+        let index = self.parameters.places_of(self.tower).of(role, self.block, expert)?;
+        Some((&self.parameters.list[index], self.parameters.stored(index)))
+    }
+}
+
 impl<F: Float> Parameters<F> {
     /// All zeros, of the shapes a valid configuration asks for.
     pub(crate) fn zeroed(config: &Config) -> Result<Self, Error> {
