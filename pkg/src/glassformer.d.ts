@@ -10,6 +10,7 @@ export * from "./declared/calls.js";
 export * from "./declared/explanation.js";
 export * from "./declared/forms.js";
 export * from "./declared/generate.js";
+export * from "./declared/measures.js";
 export * from "./declared/models.js";
 export * from "./declared/options.js";
 export * from "./declared/random.js";

@@ -5,10 +5,11 @@ import { Core, madeOf } from "./core.js";
 import { inWords } from "./errors.js";
 import { jsonOptions } from "./export.js";
 import { beams, generate, sequenceLogProbability } from "./generate.js";
-import type { Beam, GenerationStep, JsonModel, Parameter, Responses } from "./glassformer.js";
+import type { Beam, Count, GenerationStep, JsonModel, Parameter, Responses } from "./glassformer.js";
 import { invalidOption, mismatch, readCallOptions, readNumbers, readOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
 import { readSide } from "./masks.js";
+import { countOf, gainOf } from "./measures.js";
 import type { ModelName, Options } from "./plan.js";
 import { readPrompts, readPromptsOfRows } from "./prompts.js";
 import { perturb } from "./residual.js";
@@ -49,6 +50,14 @@ export class LanguageModel {
 
   setParameter(name: string, values: unknown): void {
     this.#core.setParameter(name, values);
+  }
+
+  count(): Count {
+    return countOf(this.#core);
+  }
+
+  gain(prompt: unknown, block: unknown): number {
+    return gainOf(this.#core, prompt, block);
   }
 
   toJSON(): JsonModel {

@@ -12,10 +12,13 @@ import type {
   PlainTrace,
   ResidualPart,
   StageDescription,
+  StageEntropies,
+  StageNorms,
   TidyRow,
 } from "./glassformer.js";
 import { invalidOption, readCallOptions } from "./input.js";
 import { dispose } from "./lifetime.js";
+import { entropiesOf, normsOf } from "./measures.js";
 import { readPlain, writePlain } from "./plain.js";
 import { Recording } from "./recording.js";
 import { headResults, logitContributions, logitLens, residualParts } from "./residual.js";
@@ -150,6 +153,14 @@ export class Trace {
 
   withLastToken(id: number): Trace {
     return new Trace(withLastToken(this.#recording, id));
+  }
+
+  norms(): StageNorms[] {
+    return normsOf(this.#recording);
+  }
+
+  entropies(): StageEntropies[] {
+    return entropiesOf(this.#recording);
   }
 
   toPlain(): PlainTrace {

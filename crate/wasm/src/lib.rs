@@ -8,6 +8,7 @@ mod explain;
 mod generate;
 mod masks;
 mod math;
+mod measures;
 mod model;
 mod numbers;
 mod plan;

@@ -282,7 +282,7 @@ fn dtype_of<F: Float>(_: &Transformer<F>) -> DType {
 }
 
 /// Token ids from numbers. Whether they fit the model is the model's to say; whether they are whole is said here.
-fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, JsValue> {
+pub(crate) fn read_tokens(ids: &[f64], vocabulary: usize) -> Result<Vec<u32>, JsValue> {
     let read = |(position, &id): (usize, &f64)| {
         if id.fract() != 0.0 || !id.is_finite() {
             let value = id.to_string();

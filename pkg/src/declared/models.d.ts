@@ -3,6 +3,7 @@
 import type { CallOptions, MemoryRows, Rows, RowsOptions, SourceRows } from "./calls.js";
 import type { JsonModel } from "./forms.js";
 import type { Beam, BeamOptions, GenerateOptions, GenerationStep } from "./generate.js";
+import type { Count } from "./measures.js";
 import type { EncoderDecoderOptions, FilledInOptions, Options } from "./options.js";
 import type { Bump, Responses } from "./residual.js";
 import type { NumbersInShape, Prompt, Rows2, Rows3, Shaped, Tensor } from "./tensor.js";
@@ -31,6 +32,16 @@ declare abstract class LanguageModel {
    * number at all), `out_of_memory`, `freed`; nothing is then changed.
    */
   setParameter(name: string, values: NumbersInShape): void;
+  /** Parameters by part, operations of a token by part, and from which length on attention takes most. @throws `freed`. */
+  count(): Count;
+  /**
+   * The largest singular value of the Jacobian of the last token's row as it leaves a block (counted from 0) by that row as
+   * it enters: how much the block can stretch a small change of it. Of a prompt of ids, or of rows T,D that enter the first
+   * block. Exact but for rounding: computed in float64 by the rules of differentiation, not by differences.
+   * @throws `index_out_of_range` and `not_an_integer` for the block; `invalid_option` for a batch, and of an
+   * EncoderDecoderModel; else as `respondTo` and `respondToRows`.
+   */
+  gain(prompt: Prompt | Rows2, block: number): number;
   /** The parameters as a safetensors file, in their layouts; opens in Python. */
   toSafetensors(): Uint8Array;
   /** Which model it is, its options and seed, and the parameters that were set. */

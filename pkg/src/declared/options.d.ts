@@ -31,7 +31,10 @@ export interface Options {
   seed?: Seed | "random" | RandomStream | StreamPosition;
   /** The recipe of the draws. Default "lesson". */
   init?: "lesson" | "rustlab" | "gpt2";
-  /** Multiplies attention output and contract at initialization; 1/sqrt(2N) for a stack of N. Default 1. */
+  /**
+   * Multiplies attention output and contract at initialization; 1/sqrt(2N) is usual for a stack of N blocks, and `init`
+   * "gpt2" has that factor already. Default 1.
+   */
   branchScale?: number;
   /** LayerNorm, RMSNorm or none. Default "layer". */
   norm?: "layer" | "rms" | "none";

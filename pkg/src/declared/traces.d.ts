@@ -2,6 +2,7 @@
 
 import type { Explanation } from "./explanation.js";
 import type { JsonBatch, JsonTrace, PlainBatch, PlainTrace } from "./forms.js";
+import type { StageEntropies, StageNorms } from "./measures.js";
 import type { LanguageModel } from "./models.js";
 import type { LensLayer, LogitContributions, ResidualPart } from "./residual.js";
 import type { BatchTidyRow, Diff, StageDescription, TidyRow } from "./stages.js";
@@ -90,6 +91,14 @@ export class Trace {
    * @throws `token_out_of_range`, `not_an_integer`, `invalid_option` for a trace of rows, or without its model.
    */
   withLastToken(id: number): Trace;
+  /**
+   * The L2 norm of each row of the residual stream and of each branch's contribution, in execution order: `positioned`, and
+   * of each block `attention.output`, `after_attention` (`cross_attention.output`, `after_cross_attention`),
+   * `feed_forward.output`, `hidden`. @throws `out_of_memory`, `freed`.
+   */
+  norms(): StageNorms[];
+  /** The entropy of each row of each stage of attention weights, beside its bound. @throws `out_of_memory`, `freed`. */
+  entropies(): StageEntropies[];
   /** A plain object for `postMessage` and structured cloning. */
   toPlain(): PlainTrace;
   /**

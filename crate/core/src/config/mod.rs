@@ -70,7 +70,8 @@ pub struct Config {
     pub tied_head: bool,
     /// How parameters are drawn.
     pub init: Init,
-    /// Multiplies each block's attention outputs and contracting matrices when they are drawn.
+    /// Multiplies each block's attention outputs and contracting matrices when they are drawn; 1/√(2N) is usual for a
+    /// stack of N blocks, whose 2N branches then add up to what one would (Radford et al. 2019, section 2.3).
     pub branch_scale: f64,
     /// The encoder, which makes the model an encoder-decoder.
     pub encoder: Option<Encoder>,

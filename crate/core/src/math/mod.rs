@@ -8,6 +8,7 @@ mod norm;
 mod position;
 mod rotary;
 mod router;
+mod singular;
 mod softmax;
 
 pub use activation::Activation;
@@ -19,4 +20,5 @@ pub use position::{alibi_slopes, sinusoid, sinusoid_concatenated};
 pub use rotary::{rotary_frequencies, rotate, Pairing, RotaryScaling};
 pub(crate) use router::ranked;
 pub use router::{squared_variation, Overflow, Router};
+pub use singular::singular_values;
 pub use softmax::{log_softmax, log_sum_exp, softmax};

@@ -9,7 +9,7 @@ use crate::mask::Masks;
 use crate::num::random::RandomStream;
 use crate::num::Float;
 use crate::params::Parameters;
-use crate::stage::{Kind, Tower};
+use crate::stage::{Kind, Stage, Tower};
 use crate::trace::{Changes, Pass, Plan, Prompt, Span, Start, Trace};
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -146,6 +146,15 @@ impl<F: Float> Transformer<F> {
         self.run(Given::Tokens { target, source }, Arc::new(changes), Some(earlier))
     }
 
+    /// The trace of a pass of one tower from rows, computing only those behind the longest prefix that `earlier` has in
+    /// common with them, where they do not look ahead; the last one always.
+    ///
+    /// # Errors
+    /// As [`respond`](Self::respond).
+    pub(crate) fn respond_to_rows_reusing(&self, rows: &[F], earlier: &Trace<F>) -> Result<Trace<F>, Error> {
+        self.run(Given::Rows { target: rows, source: &[] }, Arc::default(), Some(earlier))
+    }
+
     fn run(
         &self,
         given: Given<'_, F>,
@@ -159,6 +168,7 @@ impl<F: Float> Transformer<F> {
             (Given::Tokens { target, source }, Some(earlier)) => {
                 self.shared(target, source, &changes, earlier)
             }
+            (Given::Rows { target, .. }, Some(earlier)) => self.shared_rows(target, &changes, earlier),
             _ => Vec::new(),
         };
         let done: usize = past.iter().map(|span| span.rows).sum();
@@ -197,7 +207,8 @@ impl<F: Float> Transformer<F> {
             }
             Given::Tokens { target, .. } => embed::embed(pass, &at(0), &target[done..]),
             Given::Rows { target, source } => {
-                embed::given(pass, &at(0), Kind::Positioned, if is_source { source } else { target });
+                let behind = &target[done * self.config.n_model..];
+                embed::given(pass, &at(0), Kind::Positioned, if is_source { source } else { behind });
             }
             Given::Memory { target, memory } => {
                 embed::given(pass, &at(0), Kind::Memory, memory);
@@ -233,6 +244,22 @@ impl<F: Float> Transformer<F> {
         }
         let shared = target.iter().zip(earlier.tokens()).take_while(|(a, b)| a == b).count();
         earlier.prefix(shared.min(target.len() - 1))
+    }
+
+    /// As [`shared`](Self::shared), of a pass from rows.
+    fn shared_rows(&self, rows: &[F], changes: &Changes<F>, earlier: &Trace<F>) -> Vec<Span<F>> {
+        let unchanged = changes.is_none() && earlier.changes().is_none();
+        let of_rows = earlier.plan().start() == Start::Rows && self.config.encoder.is_none();
+        if !self.config.is_causal(Tower::Only) || !of_rows || !unchanged {
+            return Vec::new();
+        }
+        let rows = rows.chunks_exact(self.config.n_model);
+        let (last, positioned) = (rows.len() - 1, Stage::new(Kind::Positioned, 0));
+        let is_same = |&(t, row): &(usize, &[F])| {
+            t < earlier.rows()
+                && row.iter().zip(earlier.row(positioned, t)).all(|(a, b)| a.bits() == b.bits())
+        };
+        earlier.prefix(rows.enumerate().take_while(is_same).count().min(last))
     }
 }
 

@@ -148,3 +148,8 @@ pub(crate) fn cos(x: f64) -> f64 {
 pub(crate) fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
 }
+
+/// The binary logarithm, exact where `x` is a power of 2.
+pub(crate) fn log2(x: f64) -> f64 {
+    libm::log2(x)
+}

@@ -5,7 +5,7 @@ mod table;
 
 pub use list::Parameter;
 pub use table::Layout;
-pub(crate) use table::{role_named, Role, Scope};
+pub(crate) use table::{role_named, roles, Role, Scope};
 
 use crate::config::Config;
 use crate::error::{nearest, Error};

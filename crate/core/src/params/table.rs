@@ -240,10 +240,28 @@ impl Role {
         )
     }
 
+    /// Whether it is a norm's gain or bias.
+    pub(crate) fn is_of_norm(self) -> bool {
+        let is_bias = matches!(
+            self,
+            Role::EmbeddingNormBias
+                | Role::AttentionNormBias
+                | Role::CrossNormBias
+                | Role::FeedForwardNormBias
+                | Role::FinalNormBias
+        );
+        is_bias || self.is_gain()
+    }
+
     /// Whether it is one of the feed-forward branch's drawn matrices.
     pub(crate) fn is_feed_forward(self) -> bool {
         (Role::Expand..=Role::ExpertContractBias).contains(&self) && self != Role::Router
     }
+}
+
+/// Every role, in the order they are drawn.
+pub(crate) fn roles() -> impl Iterator<Item = Role> {
+    DECLARATIONS.iter().map(|d| d.role)
 }
 
 /// The role of the parameter that a block (or the whole of a tower) knows by this name; an expert's stands for each.
