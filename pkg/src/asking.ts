@@ -26,7 +26,8 @@ export function withLastToken(recording: Recording, id: unknown): Recording {
     const message = `the last token id must be a whole number, got ${value}`;
     throw new GlassformerError("not_an_integer", message, { what: "token id", value });
   }
-  const target = Float64Array.of(...prompt.tokens.slice(0, -1), id + 0);
+  const target = Float64Array.from(prompt.tokens);
+  target[target.length - 1] = id + 0;
   const source = plan.hasSource ? Float64Array.from(prompt.source) : undefined;
   return passOf(weights, { plan, target, source, changes: prompt.changes, reuse: recording });
 }

@@ -23,7 +23,10 @@ test("every page of the instrument has an example", () => {
   assert.ok(instrument.length >= 10, `only ${instrument.length} pages`);
   for (const page of instrument.filter((name) => !name.endsWith("README.md"))) {
     const text = readFileSync(join(DOCS, page), "utf8");
-    assert.ok(blocksOf(text).some((block) => SAYS.test(block.split("\n").find((l) => SAYS.test(l)) ?? "")), page);
+    assert.ok(
+      blocksOf(text).some((block) => SAYS.test(block.split("\n").find((l) => SAYS.test(l)) ?? "")),
+      page,
+    );
   }
 });
 
