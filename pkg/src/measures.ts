@@ -3,8 +3,8 @@
 import type { Core } from "./core.js";
 import { calling, GlassformerError, inWords } from "./errors.js";
 import type { Count, StageEntropies, StageNorms } from "./glassformer.js";
-import { field, invalidOption } from "./input.js";
-import { readPrompts, readPromptsOfRows } from "./prompts.js";
+import { invalidOption } from "./input.js";
+import { readPrompts, readPromptsOfRows, rowsAreGiven } from "./prompts.js";
 import type { Recording } from "./recording.js";
 import { Tensor } from "./tensor.js";
 
@@ -68,13 +68,10 @@ export function countOf(core: Core): Count {
   return core.weights.lend((model) => model.count() as Count);
 }
 
-/** A list of numbers is ids; a list of lists, or what has a shape of more than one axis, is rows. */
+/** The ids or rows of one prompt. */
 function readOnePrompt(core: Core, prompt: unknown): { start: "tokens" | "rows"; numbers: Float64Array } {
   const { maxContext: most, nModel } = core.options as { maxContext: number; nModel: number };
-  const first = field("the prompt", prompt, "0");
-  const shape = field("the prompt", prompt, "shape");
-  const axes = typeof shape === "object" ? field("the prompt", shape, "length") : undefined;
-  const isOfRows = (typeof first === "object" && first !== null) || (typeof axes === "number" && axes !== 1);
+  const isOfRows = rowsAreGiven(prompt);
   const { batched, numbers } = isOfRows
     ? readPromptsOfRows({ what: "rows", most }, prompt, nModel)
     : readPrompts({ what: "the prompt", most }, prompt);

@@ -22,6 +22,13 @@ export interface Side {
   readonly most: number;
 }
 
+/** Whether one prompt is given as rows, and not as ids. */
+export function rowsAreGiven(value: unknown): boolean {
+  if (isTensor(value)) return value.shape.length > 1;
+  if (field("rows", value, "data") !== undefined && field("rows", value, "shape") !== undefined) return true;
+  return isList(field("rows", value, "0"));
+}
+
 /** One prompt of ids, or a list of such prompts. */
 export function readPrompts(side: Side, ids: unknown): Prompts {
   if (isTensor(ids) && ids.shape.length === 2) {

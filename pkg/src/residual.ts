@@ -4,10 +4,10 @@ import { weightsOf } from "./asking.js";
 import type { Core } from "./core.js";
 import { calling, GlassformerError, inWords } from "./errors.js";
 import type { Bump, LensLayer, LogitContributions, ResidualPart, Responses } from "./glassformer.js";
-import { field, invalidOption, readCallOptions, readOptions } from "./input.js";
-import { type Prompts, readPrompts, readPromptsOfRows } from "./prompts.js";
+import { invalidOption, readCallOptions, readOptions } from "./input.js";
+import { type Prompts, readPrompts, readPromptsOfRows, rowsAreGiven } from "./prompts.js";
 import type { Recording } from "./recording.js";
-import { isTensor, Tensor } from "./tensor.js";
+import { Tensor } from "./tensor.js";
 
 const ROWS = ["position", "coordinate"];
 
@@ -147,12 +147,4 @@ export function perturb(core: Core, bump: unknown, asked: readonly unknown[]): R
   const rows = plan.stages[plan.slot(stage)].side === "source" ? lengths[0] : lengths[lengths.length - 1];
   const cell = [place("position", position, rows), place("coordinate", coordinate, nModel)] as const;
   return core.weights.lend((model) => model.perturb(plan.start, source, target, name, ...cell, amount));
-}
-
-/** Whether what is asked about is rows, and not ids. */
-function rowsAreGiven(value: unknown): boolean {
-  if (isTensor(value)) return value.shape.length > 1;
-  if (field("rows", value, "data") !== undefined && field("rows", value, "shape") !== undefined) return true;
-  const first = field("rows", value, "0");
-  return typeof first === "object" && first !== null;
 }

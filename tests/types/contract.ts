@@ -74,6 +74,7 @@ export type Arguments = [
   Fits<Parameters<Encoder["respondTo"]>, Parameters<ApiEncoder["respondTo"]>>,
   Fits<Parameters<EncoderDecoder["respondTo"]>, Parameters<ApiEncoderDecoder["respondTo"]>>,
   Fits<Parameters<EncoderDecoder["respondToRows"]>, Parameters<ApiEncoderDecoder["respondToRows"]>>,
+  Fits<Parameters<Causal["gain"]>, Parameters<ApiCausal["gain"]>>,
   Fits<Parameters<Causal["setParameter"]>, Parameters<ApiCausal["setParameter"]>>,
   Fits<Parameters<declared.Trace["averageWeights"]>, Parameters<api.Trace["averageWeights"]>>,
   Fits<Parameters<Causal["generate"]>, Parameters<ApiCausal["generate"]>>,

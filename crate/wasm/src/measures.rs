@@ -2,14 +2,14 @@
 
 use crate::convert::plain;
 use crate::error::thrown;
-use crate::model::{self, read_tokens, Model};
+use crate::model::{self, Model, Read};
 use crate::numbers;
 use crate::trace::{self, Trace};
 use glassformer::error::Error;
 use glassformer::inspect::{
     count, BlockCount, Count, CrossCount, Crossovers, Entropy, FlopCount, Norms, ParameterCount,
 };
-use glassformer::model::{Given, Transformer};
+use glassformer::model::Transformer;
 use glassformer::num::Float;
 use glassformer::trace::Start;
 use js_sys::Float64Array;
@@ -100,12 +100,7 @@ fn gain<F: Float>(
     if block < 0.0 || block >= blocks as f64 {
         return Err(thrown(Error::IndexOutOfRange { what: "block".into(), index: block, size: blocks }));
     }
-    if start == Start::Tokens {
-        let target = read_tokens(&numbers::read(target)?, model.config().n_vocab)?;
-        return model.gain(Given::Tokens { target: &target, source: &[] }, block as usize).map_err(thrown);
-    }
-    let target = numbers::read_as::<F>(target)?;
-    model.gain(Given::Rows { target: &target, source: &[] }, block as usize).map_err(thrown)
+    model.gain(Read::new(model, start, None, target)?.given(), block as usize).map_err(thrown)
 }
 
 #[derive(Serialize)]

@@ -41,7 +41,7 @@ declare abstract class LanguageModel {
    * @throws `index_out_of_range` and `not_an_integer` for the block; `invalid_option` for a batch, and of an
    * EncoderDecoderModel; else as `respondTo` and `respondToRows`.
    */
-  gain(prompt: Prompt | Rows2, block: number): number;
+  gain(prompt: Prompt | Rows2 | Shaped, block: number): number;
   /** The parameters as a safetensors file, in their layouts; opens in Python. */
   toSafetensors(): Uint8Array;
   /** Which model it is, its options and seed, and the parameters that were set. */
