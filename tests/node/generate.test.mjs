@@ -43,6 +43,15 @@ test("a run is a seed's own, and one stream's", () => {
   assert.ok(step.distribution.data instanceof Float32Array);
 });
 
+test("the smallest temperature takes the most probable token", () => {
+  for (const dtype of ["float64", "float32"]) {
+    const own = new CausalLanguageModel({ nVocab: 7, dtype });
+    const [greedy] = own.generate([0, 1, 2], { maxNewTokens: 1, greedy: true });
+    const [step] = own.generate([0, 1, 2], { maxNewTokens: 1, temperature: 5e-324 });
+    assert.deepEqual([step.tokenId, step.probability], [greedy.tokenId, 1]);
+  }
+});
+
 test("the context bound ends a run quietly", () => {
   const short = new CausalLanguageModel({ nVocab: 7, maxContext: 5 });
   assert.equal(short.generate([0, 1, 2], { maxNewTokens: 50 }).length, 3);
@@ -75,6 +84,14 @@ test("a sequence's probability is the product of its tokens'", () => {
   const product = trace.probabilities.at(0, 1) * trace.probabilities.at(1, 2);
   assert.ok(Math.abs(model.sequenceProbability([0, 1, 2]) - product) < 1e-16);
   assert.ok(Math.abs(model.sequenceProbability([0, 1, 2], 2) - trace.probabilities.at(1, 2)) < 1e-16);
+  // Without a mask a row sees the token that it is asked about, unless each beginning is read by itself.
+  const open = new CausalLanguageModel({ nVocab: 7, mask: "none" });
+  const [step] = open.generate([0, 1, 2], { maxNewTokens: 1, seed: 3 });
+  const own = open.sequenceProbability([0, 1, 2, step.tokenId], 3);
+  assert.ok(Math.abs(own - step.probability) < 1e-16);
+  const beginnings = [[0], [0, 1], [0, 1, 2]].map((ids) => open.respondTo(ids).probabilities.row(-1));
+  const each = beginnings.reduce((all, row, i) => all * row.at([1, 2, 3][i]), 1);
+  assert.ok(Math.abs(open.sequenceProbability([0, 1, 2, 3]) - each) < 1e-16);
   const short = new CausalLanguageModel({ nVocab: 7, maxContext: 2 });
   assert.ok(short.sequenceProbability([0, 1, 2]) > 0);
 });
@@ -102,6 +119,7 @@ test("what cannot be continued is refused, and the model answers as before", () 
   assert.equal(beams({ width: 0, maxNewTokens: 1 }), "invalid_option");
   assert.equal(beams({ width: 1 }), "invalid_option");
   assert.equal(beams({ width: 1, maxNewTokens: 1, lengthPenalty: Number.NaN }), "invalid_option");
+  assert.equal(beams({ width: 1, maxNewTokens: 2, lengthPenalty: -1e308 }), "invalid_option");
   const from = (ids, start) => refusal(() => model.sequenceProbability(ids, start)).code;
   assert.equal(from([0, 1], 0), "index_out_of_range");
   assert.equal(from([0, 1], 2), "index_out_of_range");

@@ -1,10 +1,11 @@
 //! Continuations: the lesson's runs, filters, beams against exhaustive search, the chain rule.
 
-use glassformer::config::Config;
+use glassformer::config::{Config, Mask};
 use glassformer::generate::{Beam, Beams, Filter, Run};
 use glassformer::math::log_softmax;
 use glassformer::model::{CausalLanguageModel, Given, Transformer};
 use glassformer::num::random::RandomStream;
+use glassformer::num::Float;
 use glassformer::trace::Changes;
 use glassformer_tests::Picker;
 use serde_json::Value;
@@ -129,6 +130,76 @@ fn a_search_as_wide_as_all_prefixes_is_exhaustive() {
     }
 }
 
+/// Models of any kind, half of them without a mask.
+fn any_models(count: usize, seed: u64) -> Vec<CausalLanguageModel<f64>> {
+    let mut picker = Picker(RandomStream::numpy(seed));
+    let models = (0..count).filter_map(|_| {
+        let mask = picker.one_of(&[Mask::Causal, Mask::None]);
+        let config = Config { mask, encoder: None, ..picker.valid() };
+        CausalLanguageModel::<f64>::from_seed(&config, picker.below(1000) as u64).ok()
+    });
+    let models: Vec<_> = models.collect();
+    assert!(models.iter().filter(|m| m.transformer().config().mask == Mask::None).count() > count / 4);
+    models
+}
+
+/// The scores behind a context, from a pass over all of it.
+fn scores(model: &Transformer<f64>, context: &[u32]) -> Vec<f64> {
+    let given = Given::Tokens { target: context, source: &[] };
+    let trace = model.respond_changed(given, Changes::default()).unwrap();
+    trace.get("logits").unwrap().data()[(context.len() - 1) * model.config().n_vocab..].to_vec()
+}
+
+#[test]
+fn each_step_is_read_to_the_bit_from_its_whole_context() {
+    for model in any_models(60, 73) {
+        let (model, filter) = (model.transformer(), Filter { temperature: 0.7, ..Filter::default() });
+        let mut context = vec![0, 1];
+        for step in model.generate(&context, &Run { filter, ..run(5) }).unwrap() {
+            let (mut before, mut after) = (step.distribution.clone(), step.filtered.clone());
+            filter.apply(&scores(model, &context), &mut before, &mut after);
+            assert_eq!((before, after), (step.distribution, step.filtered), "{:?}", model.config());
+            context.push(step.token);
+        }
+    }
+}
+
+#[test]
+fn no_token_is_asked_about_by_a_row_that_sees_it() {
+    for model in any_models(60, 74) {
+        let model = model.transformer();
+        let ids: Vec<u32> = (0..6).map(|i| i * 5 % model.config().n_vocab as u32).collect();
+        let log = |count: usize| {
+            let mut logs = vec![0.0; model.config().n_vocab];
+            log_softmax(&scores(model, &ids[..count]), &mut logs);
+            logs[ids[count] as usize]
+        };
+        for from in 1..ids.len() {
+            let (got, want) =
+                (model.sequence_log_probability(&ids, from).unwrap(), (from..6).map(log).sum::<f64>());
+            assert!((got - want).abs() < 1e-12, "{got} and not {want} from {from}: {:?}", model.config());
+        }
+    }
+}
+
+#[test]
+fn the_smallest_temperature_leaves_the_largest_logits_alone() {
+    fn kept<F: Float>(logits: [f64; 4], temperature: f64) -> [f64; 4] {
+        let (mut before, mut after) = ([F::ZERO; 4], [F::ZERO; 4]);
+        let filter = Filter { temperature, ..Filter::default() };
+        filter.apply(&logits.map(F::from_f64), &mut before, &mut after);
+        after.map(F::to_f64)
+    }
+    let hidden = f64::NEG_INFINITY;
+    for temperature in [1e-30, 1e-50, 1e-310, 5e-324] {
+        for logits in [[1.5, -1.0, 0.5, 1.5], [-2.0, -3.0, -9.0, -2.0], [0.0, hidden, -1.0, 0.0]] {
+            assert_eq!(kept::<f64>(logits, temperature), [0.5, 0.0, 0.0, 0.5], "{temperature:e}");
+            assert_eq!(kept::<f32>(logits, temperature), [0.5, 0.0, 0.0, 0.5], "{temperature:e}");
+        }
+        assert_eq!(kept::<f32>([hidden; 4], temperature), [0.0; 4]);
+    }
+}
+
 #[test]
 fn a_beam_of_one_is_greedy_and_its_probability_is_the_sequences() {
     let model = CausalLanguageModel::<f64>::from_seed(&Config::new(7), 7).unwrap();
@@ -170,6 +241,13 @@ fn what_cannot_be_continued_is_refused() {
     assert_eq!(model.transformer().generate(&[], &run(0)).unwrap_err().code(), "empty_prompt");
     let from = |from| model.transformer().sequence_log_probability(&[0, 1], from).unwrap_err().code();
     assert_eq!((from(0), from(2)), ("index_out_of_range", "index_out_of_range"));
+    // 2 to these powers is infinite, or 0; 1 to any power is 1.
+    for length_penalty in [1e308, -1e308, f64::NAN] {
+        let search = Beams { width: 3, max_new_tokens: 2, end: None, length_penalty };
+        assert_eq!(model.transformer().beams(&[0], &search).unwrap_err().code(), "invalid_option");
+    }
+    let search = Beams { width: 3, max_new_tokens: 1, end: None, length_penalty: 1e308 };
+    assert_eq!(model.transformer().beams(&[0], &search).unwrap().len(), 3);
     let bare = CausalLanguageModel::<f64>::from_seed(&Config::new(0), 7).unwrap();
     assert_eq!(bare.transformer().generate(&[0], &run(1)).unwrap_err().code(), "config_conflict");
 }

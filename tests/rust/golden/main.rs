@@ -7,6 +7,8 @@ mod models;
 mod tensors;
 
 use calls::Calls;
+use glassformer::generate::Filter;
+use glassformer::num::random::Choice;
 use glassformer::num::Float;
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -60,4 +62,19 @@ fn every_reference_case_comes_out_within_its_tolerance() {
         }
     }
     assert!(sums[0] >= 120 && sums[1] > 100_000, "{sums:?} models and cells");
+}
+
+#[test]
+fn numbers_from_0_to_1_choose_the_tokens_that_numpy_chooses() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../golden/instrument/generation/filters"));
+    let tensors = read(&folder.join("tensors.safetensors"));
+    let (logits, uniforms, chosen) = (&tensors["logits"], &tensors["uniforms"], &tensors["inverse_cdf"]);
+    let width = logits.shape[1];
+    for (row, want) in logits.data.chunks(width).zip(chosen.data.chunks(uniforms.data.len())) {
+        let (mut before, mut after) = (vec![0.0; width], vec![0.0; width]);
+        Filter::default().apply(row, &mut before, &mut after);
+        let choice = Choice::new(&after).unwrap();
+        let got = uniforms.data.iter().map(|&drawn| choice.index_of(drawn) as f64);
+        assert_eq!(got.collect::<Vec<_>>(), want);
+    }
 }

@@ -51,18 +51,20 @@ impl<F: Float> Transformer<F> {
     /// what the model can read.
     ///
     /// # Errors
-    /// As [`generate`](Self::generate); [`Error::InvalidOption`] for a width of 0 or a penalty that is no finite number.
+    /// As [`generate`](Self::generate); [`Error::InvalidOption`] for a width of 0, or a penalty that is no finite
+    /// number or to which the longest length has no power above 0.
     pub fn beams(&self, ids: &[u32], search: &Beams) -> Result<Vec<Beam>, Error> {
         let config = self.config();
         check(config)?;
         check_end(config, search.end)?;
-        search.check()?;
+        let room = config.max_context.saturating_sub(ids.len()).saturating_add(1);
+        let most = search.max_new_tokens.min(room);
+        search.check(most)?;
         let given = Given::Tokens { target: ids, source: &[] };
         let trace = Some(self.respond_changed(given, Changes::default())?);
         let beam = Beam { tokens: Vec::new(), log_probability: 0.0, score: 0.0 };
         let mut paths = vec![Path { beam, trace }];
-        let room = config.max_context.saturating_sub(ids.len()).saturating_add(1);
-        for step in 0..search.max_new_tokens.min(room) {
+        for step in 0..most {
             if step > 0 {
                 self.read_on(ids, &mut paths)?;
             }
@@ -140,7 +142,7 @@ impl<F: Float> Transformer<F> {
 }
 
 impl Beams {
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self, most: usize) -> Result<(), Error> {
         let refused = |option: &str, value: f64, reason: &str| {
             let (option, value) = (option.to_string(), value.to_string());
             Err(Error::InvalidOption { option, value, reason: reason.to_string(), nearest: vec![] })
@@ -150,6 +152,12 @@ impl Beams {
         }
         if !self.length_penalty.is_finite() {
             return refused("lengthPenalty", self.length_penalty, "it must be a finite number");
+        }
+        // Scores over infinity are all alike, and 0 over 0 has no rank.
+        let divisor = pow(most.max(1) as f64, self.length_penalty);
+        if !(divisor.is_finite() && divisor > 0.0) {
+            let reason = "the number of new tokens to this power must be a finite number above 0";
+            return refused("lengthPenalty", self.length_penalty, reason);
         }
         Ok(())
     }

@@ -55,7 +55,8 @@ impl Filter {
     /// `logits`, `distribution` and `filtered` V.
     ///
     /// # Numerics
-    /// `distribution = softmax(logits / temperature)`. Of equally probable tokens the lower index is kept first; tokens of
+    /// `distribution = softmax(logits / temperature)`; where a quotient would overflow, the largest logit is subtracted
+    /// before. Of equally probable tokens the lower index is kept first; tokens of
     /// probability 0 are never kept. Masses are summed from the most probable token on; what is kept is divided by its
     /// mass, unless nothing was removed.
     ///
@@ -71,9 +72,7 @@ impl Filter {
     /// assert!((removed - 0.25).abs() < 1e-15);
     /// ```
     pub fn apply<F: Float>(&self, logits: &[F], distribution: &mut [F], filtered: &mut [F]) -> F {
-        let temperature = F::from_f64(self.temperature);
-        let scaled: Vec<F> = logits.iter().map(|&x| x / temperature).collect();
-        softmax(&scaled, distribution);
+        softmax(&scaled(logits, self.temperature), distribution);
         filtered.copy_from_slice(distribution);
         if self.top_k.is_none() && self.top_p.is_none() {
             return F::ZERO;
@@ -108,6 +107,17 @@ impl Filter {
             .filter(|&id| filtered[id] == F::ZERO)
             .fold(F::ZERO, |sum, id| sum + distribution[id])
     }
+}
+
+/// Logits, divided by a temperature.
+fn scaled<F: Float>(logits: &[F], temperature: f64) -> Vec<F> {
+    let divisor = F::from_f64(temperature);
+    if logits.iter().all(|&x| !x.is_finite() || (x / divisor).is_finite()) {
+        return logits.iter().map(|&x| x / divisor).collect();
+    }
+    // So small a temperature (in float32 it may round to 0) leaves the largest alone, which needs a number to stand at.
+    let max = logits.iter().fold(f64::NEG_INFINITY, |max, x| max.max(x.to_f64()));
+    logits.iter().map(|x| F::from_f64((x.to_f64() - max) / temperature)).collect()
 }
 
 fn sum<F: Float>(ids: &[usize], distribution: &[F]) -> F {

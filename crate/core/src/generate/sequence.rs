@@ -6,12 +6,14 @@ use crate::math::log_softmax;
 use crate::memory::zeroed;
 use crate::model::{Given, Transformer};
 use crate::num::Float;
+use crate::stage::Tower;
 use crate::trace::Changes;
 use alloc::vec::Vec;
 
 impl<F: Float> Transformer<F> {
     /// The log-probability of `ids[from..]` after `ids[..from]`: the sum, in float64, of each token's log-probability after
-    /// those before it (the chain rule). One pass reads all but the last.
+    /// those before it (the chain rule). One pass reads all but the last; in a model without a causal mask, whose rows would
+    /// see the tokens that they are asked about, each beginning is read by itself, as [`generate`](Self::generate) reads it.
     ///
     /// # Errors
     /// As [`respond`](Self::respond) for the tokens but the last; [`Error::ConfigConflict`] without a vocabulary or with an
@@ -30,11 +32,18 @@ impl<F: Float> Transformer<F> {
             let (what, size) = ("from (1 is the second token)".into(), ids.len());
             return Err(Error::IndexOutOfRange { what, index: from as f64, size });
         }
-        let read = &ids[..ids.len() - 1];
-        let trace = self.respond_changed(Given::Tokens { target: read, source: &[] }, Changes::default())?;
+        let read = |count: usize| {
+            let given = Given::Tokens { target: &ids[..count], source: &[] };
+            self.respond_changed(given, Changes::default())
+        };
+        let mut trace = read(ids.len() - 1)?;
+        let looks_ahead = !config.is_causal(Tower::Only);
         let mut logs: Vec<F> = zeroed("a distribution", config.n_vocab as f64)?;
         let mut sum = 0.0;
         for (position, &id) in ids.iter().enumerate().skip(from) {
+            if looks_ahead {
+                trace = read(position)?;
+            }
             log_softmax(trace.row(logits(config), position - 1), &mut logs);
             sum += logs[id as usize].to_f64();
         }

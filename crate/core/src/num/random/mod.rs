@@ -160,10 +160,7 @@ impl RandomStream {
         let reached = |cumulative: &&f64, drawn: f64| **cumulative <= drawn;
         match self {
             // NumPy divides the running sums by the last and counts those that the draw has reached.
-            RandomStream::Numpy(_) => {
-                let drawn = self.random();
-                choice.cumulative.iter().filter(|&&c| c / last <= drawn).count()
-            }
+            RandomStream::Numpy(_) => choice.index_of(self.random()),
             // rand's WeightedIndex draws below the total and counts the running sums, the total left out.
             RandomStream::Rand(stream) => {
                 let drawn = stream.uniform_below(last);
@@ -200,6 +197,18 @@ impl Choice {
     /// As [`new`](Self::new).
     pub fn of_float32(p: &[f64]) -> Result<Self, Error> {
         Self::within(p, 3.452_669_8e-4)
+    }
+
+    /// The index that NumPy draws with a number from [0, 1): the first whose running sum, divided by the last, exceeds it.
+    ///
+    /// ```
+    /// # use glassformer::num::random::Choice;
+    /// let choice = Choice::new(&[0.25, 0.0, 0.75]).unwrap();
+    /// assert_eq!([0.0, 0.25, 0.999].map(|drawn| choice.index_of(drawn)), [0, 2, 2]);
+    /// ```
+    pub fn index_of(&self, drawn: f64) -> usize {
+        let last = self.cumulative[self.cumulative.len() - 1];
+        self.cumulative.iter().filter(|&&c| c / last <= drawn).count()
     }
 
     fn within(p: &[f64], tolerance: f64) -> Result<Self, Error> {
