@@ -19,7 +19,10 @@ function filters({ math }, asked) {
     /^min_p_|^repetition_penalty_|^seen$/,
     "min-p and the repetition penalty, which generate does not have",
   );
-  asked.skip(/^inverse_cdf$|^uniforms$/, "draws from numbers that are handed over: the package draws from a seed, the core's test compares them");
+  asked.skip(
+    /^inverse_cdf$|^uniforms$/,
+    "draws from numbers that are handed over: the package draws from a seed, the core's test compares them",
+  );
   const numberIn = (name) => Number(name.split("_").at(-1));
   for (const name of asked.names(/^temperature_[\d.]+$/))
     asked.compare(name, filtered({ temperature: numberIn(name) }));
