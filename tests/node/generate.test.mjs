@@ -103,6 +103,7 @@ test("what cannot be continued is refused, and the model answers as before", () 
   assert.equal(code({}), "invalid_option");
   assert.equal(code({ maxNewTokens: 1.5 }), "invalid_option");
   assert.equal(code({ ...one, temperature: 0 }), "invalid_option");
+  assert.equal(code({ ...one, temperature: -1e308 }), "invalid_option");
   assert.equal(code({ ...one, temperature: "1" }), "invalid_option");
   assert.equal(code({ ...one, topK: 0 }), "invalid_option");
   assert.equal(code({ ...one, topP: 1.1 }), "invalid_option");

@@ -1,7 +1,7 @@
 //! Beam search: several continuations side by side, of which the best are kept (Graves 2012, arXiv:1211.3711; with the
 //! length penalty of Wu et al. 2016, arXiv:1609.08144, in its plain form).
 
-use super::{check, check_end, logits};
+use super::{check, check_end, logits, refused};
 use crate::error::Error;
 use crate::math::log_softmax;
 use crate::memory::{reserved, zeroed};
@@ -9,7 +9,7 @@ use crate::model::{Given, Transformer};
 use crate::num::float::pow;
 use crate::num::Float;
 use crate::trace::{Changes, Trace};
-use alloc::{string::ToString, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::cmp::Ordering;
 
 /// How beams are searched.
@@ -143,10 +143,6 @@ impl<F: Float> Transformer<F> {
 
 impl Beams {
     fn check(&self, most: usize) -> Result<(), Error> {
-        let refused = |option: &str, value: f64, reason: &str| {
-            let (option, value) = (option.to_string(), value.to_string());
-            Err(Error::InvalidOption { option, value, reason: reason.to_string(), nearest: vec![] })
-        };
         if self.width == 0 {
             return refused("width", 0.0, "at least one continuation must be kept");
         }

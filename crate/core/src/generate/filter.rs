@@ -1,9 +1,10 @@
 //! From scores to the distribution that a token is drawn from.
 
+use super::refused;
 use crate::error::Error;
 use crate::math::softmax;
 use crate::num::Float;
-use alloc::{string::ToString, vec, vec::Vec};
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 /// What is done to a distribution before a token is drawn: a temperature, then the `top_k` most probable tokens (Fan, Lewis
@@ -31,10 +32,6 @@ impl Filter {
     /// # Errors
     /// [`Error::InvalidOption`].
     pub fn check(&self) -> Result<(), Error> {
-        let refused = |option: &str, value: f64, reason: &str| {
-            let (option, value) = (option.to_string(), value.to_string());
-            Err(Error::InvalidOption { option, value, reason: reason.to_string(), nearest: vec![] })
-        };
         // Written so that NaN is refused.
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             let reason = "it must be a finite number above 0; greedy takes the most probable token";

@@ -12,7 +12,7 @@ pub use run::{Run, Step};
 use crate::config::Config;
 use crate::error::Error;
 use crate::stage::{Kind, Stage, Tower};
-use alloc::vec;
+use alloc::{format, string::ToString, vec};
 
 /// The stage of the scores that a continuation is read from.
 fn logits(config: &Config) -> Stage {
@@ -43,4 +43,11 @@ fn check_end(config: &Config, end: Option<u32>) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// The refusal of an option's number, which is written short: without 300 zeros.
+fn refused(option: &str, value: f64, reason: &str) -> Result<(), Error> {
+    let is_short = value == 0.0 || (1e-6..1e16).contains(&value.abs());
+    let value = if is_short { value.to_string() } else { format!("{value:e}") };
+    Err(Error::InvalidOption { option: option.into(), value, reason: reason.into(), nearest: vec![] })
 }
