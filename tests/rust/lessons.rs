@@ -1,12 +1,11 @@
 //! The lessons' printed numbers, and their full traces to 17 digits.
 
-use glassformer::config::{Config, Init};
-use glassformer::math::Activation;
+use glassformer::config::Config;
 use glassformer::model::CausalLanguageModel;
 use glassformer::num::random::RandomStream;
 use glassformer::num::Float;
 use glassformer::trace::Trace;
-use glassformer_tests::tolerance;
+use glassformer_tests::{rustlab_block, tolerance};
 use serde_json::Value;
 
 fn lesson(name: &str) -> Value {
@@ -120,18 +119,6 @@ fn the_printed_four_decimals_come_out() {
         assert!(stage.rows[..2].iter().all(|row| row.identical), "{}", stage.stage.name());
     }
     assert_eq!(diff.parts_from.unwrap().name(), "embedding");
-}
-
-fn rustlab_block() -> Config {
-    Config {
-        n_model: 8,
-        n_heads: 2,
-        n_hidden: 32,
-        activation: Activation::GeluTanh,
-        init: Init::Rustlab,
-        final_norm: false,
-        ..Config::new(0)
-    }
 }
 
 fn norm(x: &[f64]) -> f64 {

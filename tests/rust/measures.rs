@@ -1,13 +1,13 @@
 //! Norms, entropies, gains and counts: against the lesson's numbers, and over random members of the family.
 
-use glassformer::config::{Config, Encoder, Expert, Experts, FeedForward, Init};
+use glassformer::config::{Config, Encoder, Expert, Experts, FeedForward};
 use glassformer::inspect::{count, NormKind};
 use glassformer::math::Activation;
 use glassformer::model::{CausalLanguageModel, EncoderDecoderModel, Given, Transformer};
 use glassformer::num::random::RandomStream;
 use glassformer::num::Float;
 use glassformer::trace::{Change, Changes, Edit, Trace};
-use glassformer_tests::{tolerance, Picker};
+use glassformer_tests::{rustlab_block, tolerance, Picker};
 use serde_json::Value;
 
 fn golden() -> Value {
@@ -27,18 +27,6 @@ fn assert_close(what: &str, got: &[f64], want: &[f64], relative: f64) {
     for (i, (g, w)) in got.iter().zip(want).enumerate() {
         let allowed = tolerance::LESSON_ATOL + relative * w.abs();
         assert!((g - w).abs() <= allowed, "{what}[{i}]: {g} and not {w}");
-    }
-}
-
-fn rustlab_block() -> Config {
-    Config {
-        n_model: 8,
-        n_heads: 2,
-        n_hidden: 32,
-        activation: Activation::GeluTanh,
-        init: Init::Rustlab,
-        final_norm: false,
-        ..Config::new(0)
     }
 }
 

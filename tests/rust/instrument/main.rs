@@ -4,7 +4,7 @@ mod edits;
 mod explain;
 mod residual;
 
-use glassformer::config::{Config, Encoder};
+use glassformer::config::{Config, Encoder, Mask};
 use glassformer::model::{Given, Transformer};
 use glassformer::num::Float;
 use glassformer::trace::{Changes, Trace};
@@ -18,9 +18,12 @@ struct Case<F> {
 }
 
 impl<F: Float> Case<F> {
-    /// The next random one; one in five is an encoder-decoder.
+    /// The next random one; one in four sees both ways, one in five is an encoder-decoder.
     fn next(picker: &mut Picker) -> Self {
         let mut config = picker.valid();
+        if picker.maybe() {
+            config.mask = Mask::None;
+        }
         if picker.below(5) == 0 {
             let encoder = Encoder { n_vocab: 2 + picker.below(5), n_blocks: 1 + picker.below(2) };
             let other = Config { encoder: Some(encoder), parallel: false, ..config.clone() };

@@ -5,7 +5,7 @@ use crate::model::{Given, Transformer};
 use crate::num::Float;
 use crate::stage::{Input, Kind, Stage};
 use crate::trace::{Change, Changes, Edit, Plan, Trace};
-use alloc::{format, string::ToString, vec, vec::Vec};
+use alloc::{format, vec, vec::Vec};
 
 /// A bump of one coordinate of one row of a stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl<F: Float> Transformer<F> {
             });
         }
         let index = vec![Some(bump.position), Some(bump.coordinate)];
-        let edit = Edit { stage: stage.name().to_string(), index, change: Change::Add(vec![bump.amount]) };
+        let edit = Edit { stage: stage.name(), index, change: Change::Add(vec![bump.amount]) };
         let bumped = self.respond_changed(given, Changes { edits: vec![edit], ..Changes::default() })?;
         let slot = plain.plan().index(stage);
         let response = |&own: &Stage| StageResponse { stage: own, rows: compared(&plain, &bumped, own) };

@@ -14,14 +14,14 @@ use crate::trace::{Earlier, Pass};
 
 /// The stages and parameters of one of the two.
 pub(crate) struct Branch {
-    pub(crate) normalized: Kind,
-    pub(crate) norm: ([Role; 2], Input),
-    pub(crate) query: (Kind, [Role; 2], Input),
-    pub(crate) key: (Kind, [Role; 2], Input),
+    normalized: Kind,
+    norm: ([Role; 2], Input),
+    query: (Kind, [Role; 2], Input),
+    key: (Kind, [Role; 2], Input),
     pub(crate) value: (Kind, [Role; 2], Input),
     pub(crate) scores: (Kind, [Input; 2]),
     pub(crate) weights: Kind,
-    pub(crate) mixed: Kind,
+    mixed: Kind,
     pub(crate) output: (Kind, [Role; 2]),
     is_cross: bool,
 }

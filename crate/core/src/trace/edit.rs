@@ -6,12 +6,7 @@ use crate::error::{nearest, Error};
 use crate::mask::Masks;
 use crate::num::Float;
 use crate::stage::{Lengths, Side, Stage};
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec,
-    vec::Vec,
-};
+use alloc::{format, string::String, vec, vec::Vec};
 
 /// What an edit does to the cells it chooses.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +89,7 @@ impl<F: Float> Changes<F> {
         self.edits.iter().enumerate().try_for_each(|(i, edit)| edit.check(i, plan, lengths))
     }
 
-    /// The edits of one stage, each with its place among all.
+    /// The edits of one stage, in the order they are made.
     pub(crate) fn edits_of(&self, stage: Stage) -> impl Iterator<Item = &Edit<F>> {
         let name = if self.edits.is_empty() { String::new() } else { stage.name() };
         self.edits.iter().filter(move |edit| edit.stage == name)
@@ -136,11 +131,9 @@ impl<F: Float> Edit<F> {
             |x: F| x == F::NEG_INFINITY && is_scores(stage) && !matches!(self.change, Change::Scale(_));
         match values.iter().position(|&x| !x.is_finite() && !hides(x)) {
             None => Ok(()),
-            Some(position) => Err(Error::NotFinite {
-                what: what("a value").to_string(),
-                position,
-                value: values[position].to_f64(),
-            }),
+            Some(position) => {
+                Err(Error::NotFinite { what: what("a value"), position, value: values[position].to_f64() })
+            }
         }
     }
 
