@@ -1,6 +1,7 @@
 /** Questions to a trace that need the parameters it was computed with. */
 
 import { calling, GlassformerError, inWords } from "./errors.js";
+import type { Model, Trace as WasmTrace } from "./generated/glassformer_wasm.js";
 import type { Explanation } from "./glassformer.js";
 import { invalidOption, lengthOf, mismatch, readingFrom } from "./input.js";
 import { passOf } from "./pass.js";
@@ -8,10 +9,20 @@ import type { Recording } from "./recording.js";
 import type { Weights } from "./weights.js";
 
 /** The parameters of a trace; one that came without them is refused. */
-export function weightsOf({ weights }: Recording, question: string): Weights {
+function weightsOf({ weights }: Recording, question: string): Weights {
   if (weights !== undefined) return weights;
   const reason = "it came without its model; Trace.fromPlain(plain, { model }) gives it one";
   throw invalidOption("trace", `${question} of a trace without parameters`, reason);
+}
+
+/** Asks wasm a question about a trace and the parameters it was computed with. */
+export function ask<T>(
+  recording: Recording,
+  question: string,
+  call: (model: Model, trace: WasmTrace) => T,
+): T {
+  const weights = weightsOf(recording, question);
+  return weights.lend((model) => recording.lend((trace) => calling(() => call(model, trace))));
 }
 
 /** The same prompt with another last token, the same masks and edits; only that row is computed, where that suffices. */
@@ -37,7 +48,6 @@ export function explain(recording: Recording, stage: unknown, index: unknown): E
   const { plan, layout } = recording;
   const slot = plan.slot(stage);
   const { name, axes } = plan.stages[slot];
-  const weights = weightsOf(recording, "explain");
   const { shape } = layout[slot];
   const count = lengthOf("the index", "whole numbers", index);
   if (count !== shape.length)
@@ -56,5 +66,5 @@ export function explain(recording: Recording, stage: unknown, index: unknown): E
     throw new GlassformerError("index_out_of_range", message, { what: axes[axis], index: i, size });
   });
   const place = Uint32Array.from(cell);
-  return weights.lend((model) => recording.lend((trace) => calling(() => model.explain(trace, name, place))));
+  return ask(recording, "explain", (model, trace) => model.explain(trace, name, place));
 }

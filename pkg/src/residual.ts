@@ -1,6 +1,6 @@
 /** The residual stream taken apart, and bumped. */
 
-import { weightsOf } from "./asking.js";
+import { ask } from "./asking.js";
 import type { Core } from "./core.js";
 import { calling, GlassformerError, inWords } from "./errors.js";
 import type { Bump, LensLayer, LogitContributions, ResidualPart, Responses } from "./glassformer.js";
@@ -26,10 +26,10 @@ function flag(name: string, value: unknown, usual: boolean): boolean {
 export function residualParts(recording: Recording, options: unknown): ResidualPart[] {
   const { heads } = readCallOptions("residualParts", options, ["heads"]);
   const byHead = flag("heads", heads, true);
-  const weights = weightsOf(recording, "residualParts");
-  const list = weights.lend((model) =>
-    recording.lend((trace) => calling(() => model.residual_parts(trace, byHead))),
-  ) as [Omit<ResidualPart, "values">, Float64Array][];
+  const list = ask(recording, "residualParts", (model, trace) => model.residual_parts(trace, byHead)) as [
+    Omit<ResidualPart, "values">,
+    Float64Array,
+  ][];
   const { length } = recording.prompt;
   return list.map(([part, cells]) => {
     const values = tensorOf(recording, cells, [length, cells.length / length], ROWS);
@@ -41,10 +41,7 @@ export function headResults(recording: Recording, stage: unknown): Tensor {
   const { plan, prompt } = recording;
   const last = plan.stages.map(({ name }) => name).filter((name) => name.endsWith(".attention.output"));
   const { name, side } = plan.stages[plan.slot(stage === undefined ? last.at(-1) : stage)];
-  const weights = weightsOf(recording, "headResults");
-  const cells = weights.lend((model) =>
-    recording.lend((trace) => calling(() => model.head_results(trace, name))),
-  );
+  const cells = ask(recording, "headResults", (model, trace) => model.head_results(trace, name));
   const heads = plan.options.nHeads as number;
   const rows = side === "source" ? prompt.sourceLength : prompt.length;
   const shape = [heads, rows, cells.length / heads / rows];
@@ -54,10 +51,11 @@ export function headResults(recording: Recording, stage: unknown): Tensor {
 export function logitLens(recording: Recording, options: unknown): LensLayer[] {
   const { frozen } = readCallOptions("logitLens", options, ["frozen"]);
   const isFrozen = flag("frozen", frozen, false);
-  const weights = weightsOf(recording, "logitLens");
-  const layers = weights.lend((model) =>
-    recording.lend((trace) => calling(() => model.logit_lens(trace, isFrozen))),
-  ) as [string, Float64Array, Float64Array][];
+  const layers = ask(recording, "logitLens", (model, trace) => model.logit_lens(trace, isFrozen)) as [
+    string,
+    Float64Array,
+    Float64Array,
+  ][];
   const { length } = recording.prompt;
   const axes = ["position", "vocabulary"];
   return layers.map(([stage, logits, probabilities]) => {
@@ -84,9 +82,8 @@ export function logitContributions(
     const message = `position ${at} is out of range; the trace has ${length}`;
     throw new GlassformerError("index_out_of_range", message, { what: "position", index: at, size: length });
   }
-  const weights = weightsOf(recording, "logitContributions");
-  return weights.lend((model) =>
-    recording.lend((trace) => calling(() => model.logit_contributions(trace, place, own, other))),
+  return ask(recording, "logitContributions", (model, trace) =>
+    model.logit_contributions(trace, place, own, other),
   );
 }
 

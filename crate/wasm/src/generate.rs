@@ -3,7 +3,7 @@
 use crate::convert::plain;
 use crate::error::thrown;
 use crate::model::{Either, Model, Read};
-use crate::numbers::{self, Typed};
+use crate::numbers::{self, wide, Typed};
 use glassformer::error::Error;
 use glassformer::generate::{Beam, Beams, Filter, Run};
 use glassformer::model::Transformer;
@@ -40,10 +40,14 @@ impl Model {
                     probability: step.probability.to_f64(),
                     removed_mass: step.removed_mass.to_f64(),
                 };
-                let [before, after] = [&step.distribution, &step.filtered].map(|values| wide(values));
-                JsValue::from(Array::of3(&plain(&own), &before.into(), &after.into()))
+                let (before, after) = (wide(&step.distribution)?, wide(&step.filtered)?);
+                Ok(Array::of3(&plain(&own), &before.into(), &after.into()).into())
             };
-            Ok(steps.into_iter().map(report).collect())
+            steps
+                .into_iter()
+                .map(report)
+                .collect::<Result<Vec<JsValue>, JsValue>>()
+                .map(|all| all.iter().collect())
         }
         numbers::margin()?;
         let filter = Filter { temperature, top_k, top_p };
@@ -124,12 +128,6 @@ fn read<F: Float>(model: &Transformer<F>, ids: &Float64Array) -> Result<Vec<u32>
         Read::Tokens { target, .. } => Ok(target),
         _ => Err(thrown(Error::EmptyPrompt)),
     }
-}
-
-/// Numbers as a Float64Array, which holds those of either type; room for them was asked for.
-fn wide<F: Float>(values: &[F]) -> Float64Array {
-    let out: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
-    Float64Array::from(out.as_slice())
 }
 
 #[derive(Serialize)]

@@ -6,7 +6,7 @@
 use crate::error::thrown;
 use glassformer::error::Error;
 use glassformer::num::Float;
-use js_sys::{Float32Array, Float64Array};
+use js_sys::{Array, Float32Array, Float64Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Float64Array and Float32Array alike.
@@ -92,6 +92,23 @@ pub(crate) fn reserved<F>(n: usize) -> Result<Vec<F>, JsValue> {
         Vec::<u8>::new().try_reserve_exact(MARGIN).map_err(|_| refused())?;
     }
     Ok(out)
+}
+
+/// Numbers of either type as a new Float64Array. The engine is asked for it by a call that can fail: where it has no memory
+/// it throws, and must not throw through Rust.
+pub(crate) fn wide<F: Float>(values: &[F]) -> Result<Float64Array, JsValue> {
+    let mut out: Vec<f64> = reserved(values.len())?;
+    out.extend(values.iter().map(|x| x.to_f64()));
+    let refused = |_| {
+        let (what, bytes) = (format!("{} numbers", out.len()), out.len() as f64 * 8.0);
+        thrown(Error::OutOfMemory { what, bytes })
+    };
+    let constructor = Object::constructor(&Float64Array::new_with_length(0));
+    let length = Array::of1(&JsValue::from(out.len() as f64));
+    let array = Reflect::construct(&constructor, &length).map_err(refused)?;
+    let array: Float64Array = array.unchecked_into();
+    array.copy_from(&out);
+    Ok(array)
 }
 
 /// What a call's small allocations take at most, those of its refusal included.

@@ -3,7 +3,7 @@
 use crate::convert::plain;
 use crate::error::thrown;
 use crate::model::{start, Either as Models, Model};
-use crate::numbers;
+use crate::numbers::{self, wide};
 use crate::trace::{of_other_type, Either as Traces, Trace};
 use glassformer::error::Error;
 use glassformer::inspect::{Bump, LogitContributions, ResidualPart, Response, StageResponse};
@@ -43,7 +43,7 @@ impl Model {
     /// What each head of an attention branch writes into the stream, H,T,D, flat.
     pub fn head_results(&self, trace: &Trace, stage: &str) -> Result<Float64Array, JsValue> {
         numbers::margin()?;
-        with_both!(self, trace, (m, t) => wide(m.head_results(t, stage).map_err(thrown)?))
+        with_both!(self, trace, (m, t) => wide(&m.head_results(t, stage).map_err(thrown)?))
     }
 
     /// The logits and probabilities that the head would make of the stream on its way: `[[stage, logits, probabilities], …]`.
@@ -59,7 +59,7 @@ impl Model {
                     softmax(row, out);
                 }
                 let name = JsValue::from(stage.name());
-                Ok(Array::of3(&name, &wide(logits)?.into(), &wide(probabilities)?.into()).into())
+                Ok(Array::of3(&name, &wide(&logits)?.into(), &wide(&probabilities)?.into()).into())
             };
             lens.into_iter()
                 .map(row)
@@ -116,13 +116,6 @@ impl Model {
     }
 }
 
-/// Numbers as a Float64Array, which holds those of either type.
-fn wide<F: Float>(values: Vec<F>) -> Result<Float64Array, JsValue> {
-    let mut out: Vec<f64> = numbers::reserved(values.len())?;
-    out.extend(values.into_iter().map(F::to_f64));
-    Ok(Float64Array::from(out.as_slice()))
-}
-
 #[derive(Serialize)]
 struct PartName {
     name: String,
@@ -133,7 +126,7 @@ struct PartName {
 
 fn listed<F: Float>(part: ResidualPart<F>) -> Result<JsValue, JsValue> {
     let name = PartName { name: part.name, stage: part.stage.name(), head: part.head };
-    Ok(Array::of2(&plain(&name), &wide(part.values)?.into()).into())
+    Ok(Array::of2(&plain(&name), &wide(&part.values)?.into()).into())
 }
 
 #[derive(Serialize)]
