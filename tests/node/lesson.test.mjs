@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CausalLanguageModel, randomStream } from "glassformer";
-import { golden } from "./support.mjs";
+import { golden, RUSTLAB } from "./support.mjs";
 
 const four = (numbers) => Array.from(numbers, (x) => x.toFixed(4)).join(" ");
 const lastRow = (tensor) => four(tensor.row(-1).data);
@@ -102,23 +102,14 @@ test("the parameters have the lesson's names, shapes and number", () => {
 test("the rustlab block goes on drawing from the stream that gave its rows", () => {
   const norm = (tensor) => Math.sqrt(tensor.data.reduce((sum, x) => sum + x * x, 0));
   const close = (got, want) => assert.ok(Math.abs(got - want) <= 1e-14 * want, `${got} and not ${want}`);
-  const options = {
-    nVocab: 0,
-    nModel: 8,
-    nHeads: 2,
-    nHidden: 32,
-    activation: "gelu_tanh",
-    init: "rustlab",
-    finalNorm: false,
-  };
   const stream = randomStream("rand", 13);
   const rows = stream.normal([4, 8]);
-  const trace = new CausalLanguageModel({ ...options, seed: stream }).respondToRows(rows);
+  const trace = new CausalLanguageModel({ ...RUSTLAB, seed: stream }).respondToRows(rows);
   close(norm(rows), 6.069769106017517);
   close(norm(trace.afterAttention), 9.195808939486904);
   close(norm(trace.hidden), 10.544696449259169);
   close(
-    norm(new CausalLanguageModel({ ...options, seed: 14 }).respondToRows(trace.hidden).hidden),
+    norm(new CausalLanguageModel({ ...RUSTLAB, seed: 14 }).respondToRows(trace.hidden).hidden),
     14.851626305639892,
   );
 });

@@ -3,18 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CausalLanguageModel, EncoderDecoderModel, EncoderModel, Trace } from "glassformer";
-import { golden, refusal } from "./support.mjs";
+import { golden, RUSTLAB, refusal } from "./support.mjs";
 
 const lesson = () => new CausalLanguageModel({ nVocab: 7, nModel: 4, nHeads: 2 });
-const RUSTLAB = {
-  nVocab: 0,
-  nModel: 8,
-  nHeads: 2,
-  nHidden: 32,
-  activation: "gelu_tanh",
-  init: "rustlab",
-  finalNorm: false,
-};
 
 function close(got, want, relative, what) {
   assert.equal(got.length, want.length, what);

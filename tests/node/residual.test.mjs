@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CausalLanguageModel, EncoderDecoderModel, randomStream } from "glassformer";
-import { golden, refusal } from "./support.mjs";
+import { golden, RUSTLAB, refusal } from "./support.mjs";
 
 const model = new CausalLanguageModel({ nVocab: 7, nModel: 4, nHeads: 2, nBlocks: 2 });
 const trace = model.respondTo([0, 1, 2]);
@@ -56,8 +56,7 @@ test("a bump at row 2 of the rustlab block moves the branches by the lesson's nu
   const lesson = golden("lessons/rustlab_block.json").perturb_token3_channel1_by_1;
   const stream = randomStream("rand", 13);
   const rows = stream.normal([4, 8]);
-  const options = { nVocab: 0, nModel: 8, nHeads: 2, nHidden: 32, activation: "gelu_tanh" };
-  const block = new CausalLanguageModel({ ...options, finalNorm: false, init: "rustlab", seed: stream });
+  const block = new CausalLanguageModel({ ...RUSTLAB, seed: stream });
   const bump = { position: 2, coordinate: 0, amount: 1 };
   for (const [branch, stage, cells] of [
     ["attention", "positioned", [0, 0, 8, 8]],

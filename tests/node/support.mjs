@@ -32,3 +32,14 @@ export function refusal(call) {
   }
   assert.fail(`not refused: gave ${typeof result}`);
 }
+
+/** Options of the block of the lesson that is written in Rust, but for its seed. */
+export const RUSTLAB = {
+  nVocab: 0,
+  nModel: 8,
+  nHeads: 2,
+  nHidden: 32,
+  activation: "gelu_tanh",
+  init: "rustlab",
+  finalNorm: false,
+};
